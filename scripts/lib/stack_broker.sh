@@ -173,9 +173,13 @@ broker_unblock() {
 }
 
 broker_describe() {
-	local fine=0
-	describe_process broker rabbitmq "127.0.0.1:${STATE[amqp_port]}, node $(broker_node)" || fine=1
-	return "$fine"
+	local address alarms
+	address="127.0.0.1:${STATE[amqp_port]}, node $(broker_node)"
+	[[ ${STATE[management]} == 0 ]] || address+=", management 127.0.0.1:${STATE[management_port]}"
+	describe_process broker rabbitmq "$address" || return 1
+	echo "         x-delayed-message: $(delay_provider)"
+	alarms=$(broker_eval 5 'rabbit_alarm:get_alarms()' 2>/dev/null) || alarms=
+	[[ $alarms == '{ok, []}' ]] || echo "         alarms: ${alarms:-unknown}"
 }
 
 check_vhost_name() {

@@ -64,17 +64,17 @@ db_write_settings() {
 		password = ${STATE[root_password]}
 		socket = $(db_socket)
 	SETTINGS
-	# Carried out before the first connection is taken, so no server without passwords is ever
-	# to be reached. One statement per line: the server reads it so. Tests make databases of
-	# their own, named lapse_...; the right to create them comes with ALL on the pattern.
+	# Carried out at the first start, before the first connection is taken, so a server without
+	# passwords is never to be reached. May run twice. One statement per line: the server reads
+	# it so. Tests make databases of their own, named lapse_...; ALL on the pattern lets them.
 	cat >"$dir/init.sql" <<-SQL
 		DELETE FROM mysql.proxies_priv;
 		DELETE FROM mysql.global_priv WHERE User = '' OR (User = 'root' AND Host <> 'localhost');
 		FLUSH PRIVILEGES;
 		ALTER USER root@localhost IDENTIFIED BY '${STATE[root_password]}';
-		CREATE DATABASE lapse CHARACTER SET utf8mb4;
-		CREATE USER lapse@'127.0.0.1' IDENTIFIED BY '${STATE[user_password]}';
-		CREATE USER lapse@localhost IDENTIFIED BY '${STATE[user_password]}';
+		CREATE DATABASE IF NOT EXISTS lapse CHARACTER SET utf8mb4;
+		CREATE USER IF NOT EXISTS lapse@'127.0.0.1' IDENTIFIED BY '${STATE[user_password]}';
+		CREATE USER IF NOT EXISTS lapse@localhost IDENTIFIED BY '${STATE[user_password]}';
 		GRANT ALL ON \`lapse%\`.* TO lapse@'127.0.0.1';
 		GRANT ALL ON \`lapse%\`.* TO lapse@localhost;
 	SQL
