@@ -1,0 +1,50 @@
+/*
+ * text - bounded strings: copy, format, clip at a character, parse numbers and durations, check keys.
+ */
+#ifndef COMMON_BASE_TEXT_H
+#define COMMON_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/compiler.h"
+
+/* Sizes of buffers with room for the NUL byte. */
+enum {
+	TEXT_KEY_MAX = 64, /* longest order_no, sku_id, trade_no */
+	TEXT_KEY_SIZE = TEXT_KEY_MAX + 1,
+	TEXT_IDEMPOTENCY_KEY_SIZE = 192 + 1,
+};
+
+/* Copies and terminates; false when the source did not fit whole. */
+bool text_copy(char *target, size_t target_size, const char *source);
+/* Formats and terminates; false when it did not fit whole. */
+bool text_format(char *target, size_t target_size, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/*
+ * Copies source as valid UTF-8 that fits target_size - 1 bytes: cut at a character boundary, bytes
+ * that are no UTF-8 and control characters become '?'.  Returns the length written.
+ */
+size_t text_clip(char *target, size_t target_size, const void *source, size_t source_size);
+
+/* Whole text is one decimal number inside the bounds: no sign, blank or other character. */
+bool text_parse_uint(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *value_out);
+/* "250ms", "30s", "5m", "2h", "7d": a whole number with its unit, in milliseconds. */
+bool text_parse_duration(const char *text, uint64_t *milliseconds_out);
+/* Writes a duration the way text_parse_duration reads it, with the largest unit that is exact. */
+void text_format_duration(char *target, size_t target_size, uint64_t milliseconds);
+
+/* 1 to size_max bytes of [A-Za-z0-9._:-]: what may become a business key. */
+bool text_is_key(const void *text, size_t size, size_t size_max);
+/* Same bytes, ended by the NUL byte. */
+bool text_equals(const char *left, const char *right);
+bool text_starts_with(const char *text, const char *prefix);
+
+/* Number of inserted, deleted or replaced characters between two texts of at most 63 bytes. */
+size_t text_distance(const char *left, const char *right);
+
+/* Lower-case hexadecimal digits of bytes; target needs 2 * size + 1 bytes. */
+void text_hex(char *target, const uint8_t *bytes, size_t size);
+
+#endif
