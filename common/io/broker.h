@@ -1,0 +1,176 @@
+/*
+ * broker - one AMQP connection with one channel: declare, publish with confirms, consume, ack.
+ *
+ * The caller pumps: broker_next gives one event at a time (a delivery, a confirm, a return, ...) and
+ * serves heartbeats on the way.  A connection that failed once is dropped with everything that
+ * belongs to it: confirm numbers, tags and the subscription.  The next broker_ensure_connected
+ * builds a new one, and the epoch tells them apart.  Trying again is the caller's business.
+ */
+#ifndef COMMON_IO_BROKER_H
+#define COMMON_IO_BROKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/result.h"
+#include "common/base/settings.h"
+
+struct broker;
+
+enum {
+	BROKER_BODY_MAX = 1048576, /* bytes of a delivery we take into memory; more is cut */
+	BROKER_NAME_SIZE = 256,    /* an AMQP short string with its NUL */
+	BROKER_RPC_LIMIT_S = 10,   /* of one question to the broker */
+};
+
+struct broker_settings {
+	char *url;             /* amqp[s]://user:pass@host:port/vhost[?ca=FILE] */
+	char *prefix;          /* in front of every exchange and queue */
+	uint64_t heartbeat_ms; /* whole seconds */
+};
+
+/* LAPSE_AMQP_URL (not required by this table), LAPSE_AMQP_PREFIX, LAPSE_AMQP_HEARTBEAT. */
+extern const struct setting broker_settings_table[];
+
+/* Adds lines to report when the URL or prefix cannot be used; is_required: also when it is unset. */
+void broker_check_settings(
+	const struct broker_settings *settings, bool is_required, struct settings_report *report);
+
+/* Allocates only.  Borrows settings, which must live longer.  name is shown by the broker. */
+void broker_create(
+	const struct broker_settings *settings, const char *name, struct broker **broker_out);
+void broker_destroy(struct broker **broker);
+
+/* OK at once when connected.  A wrong password or vhost is PERMANENT, all else TEMPORARY. */
+MUST_USE enum result broker_ensure_connected(struct broker *broker, struct error *error);
+bool broker_is_connected(const struct broker *broker);
+/* Says good-bye when the line is well, inside a second or so; else only drops it. */
+void broker_disconnect(struct broker *broker);
+/* Drops the connection without a word. */
+void broker_drop(struct broker *broker);
+/* Counts up with each new connection; 0 before the first. */
+uint64_t broker_epoch(const struct broker *broker);
+/* Has the broker said that it takes no messages at the moment (memory or disk alarm)? */
+bool broker_is_blocked(const struct broker *broker);
+/* "RabbitMQ 3.10.8"; "" before the first connection. */
+const char *broker_server(const struct broker *broker);
+
+/* ---- declaring: all idempotent; a property that differs is PERMANENT and drops the connection */
+
+struct broker_argument {
+	const char *name;
+	const char *text; /* NULL: the number counts */
+	int64_t number;   /* sent as a signed 64-bit integer */
+};
+
+MUST_USE enum result broker_declare_exchange(struct broker *broker, const char *name,
+	const char *type, const struct broker_argument *arguments, size_t argument_count,
+	struct error *error);
+MUST_USE enum result broker_declare_queue(struct broker *broker, const char *name,
+	const struct broker_argument *arguments, size_t argument_count, struct error *error);
+MUST_USE enum result broker_bind_queue(struct broker *broker, const char *queue,
+	const char *exchange, const char *routing_key, struct error *error);
+MUST_USE enum result broker_bind_exchange(struct broker *broker, const char *target,
+	const char *exchange, const char *routing_key, struct error *error);
+/* Passive declare.  NONE: there is no such queue (the channel was opened again). */
+MUST_USE enum result broker_count_queue(struct broker *broker, const char *queue,
+	uint32_t *ready_out, uint32_t *consumers_out, struct error *error);
+
+/* ---- publishing */
+
+struct broker_message {
+	const char *exchange; /* "" is the default exchange */
+	const char *routing_key;
+	bool is_mandatory;
+	const char *type; /* may be NULL, as the next three */
+	const char *content_type;
+	const char *message_id;
+	const char *trace_parent; /* header traceparent */
+	bool has_delay;
+	int64_t delay_ms; /* header x-delay */
+	bool has_due;
+	int64_t due_ms;     /* header x-due */
+	const char *reason; /* header x-lapse-reason, may be NULL */
+	const char *origin; /* header x-lapse-origin: the queue a parked message came from */
+	const void *body;
+	size_t body_size;
+};
+
+/* Turns confirms on for this connection; numbers of broker_publish then start at 1. */
+MUST_USE enum result broker_enable_confirms(struct broker *broker, struct error *error);
+/*
+ * Writes one persistent message; number_out is its confirm number.  The write may wait while the
+ * socket is full, at most the heartbeat time.  Blocked → TEMPORARY without writing.
+ */
+MUST_USE enum result broker_publish(struct broker *broker, const struct broker_message *message,
+	uint64_t *number_out, struct error *error);
+
+/* ---- consuming */
+
+/* Prefetch per consumer, manual ack. */
+MUST_USE enum result broker_consume(
+	struct broker *broker, const char *queue, uint16_t prefetch, struct error *error);
+/* Ends the subscription; deliveries already under way still come. */
+MUST_USE enum result broker_cancel(struct broker *broker, struct error *error);
+bool broker_is_consuming(const struct broker *broker);
+
+struct broker_delivery {
+	uint64_t tag;
+	uint64_t epoch; /* of the connection it came on */
+	bool is_redelivered;
+	uint64_t delivery_count; /* x-delivery-count, 0 when absent */
+	bool has_due;
+	int64_t due_ms; /* x-due */
+	char message_id[BROKER_NAME_SIZE];
+	char type[BROKER_NAME_SIZE];
+	char content_type[BROKER_NAME_SIZE];
+	char trace_parent[BROKER_NAME_SIZE];
+	char reason[BROKER_NAME_SIZE]; /* x-lapse-reason, or the first x-death reason */
+	char origin[BROKER_NAME_SIZE]; /* x-lapse-origin, or the first x-death queue */
+	const uint8_t *body;           /* not NUL-terminated; valid until the next call on broker */
+	size_t body_size;              /* at most BROKER_BODY_MAX */
+	bool is_body_cut;              /* it was longer */
+	uint32_t message_count;        /* broker_get: messages behind it */
+};
+
+enum broker_event_kind {
+	BROKER_EVENT_DELIVERY,
+	BROKER_EVENT_CONFIRM,  /* number, is_multiple, is_positive */
+	BROKER_EVENT_RETURNED, /* message_id: no queue took it; its confirm follows */
+	BROKER_EVENT_BLOCKED,
+	BROKER_EVENT_UNBLOCKED,
+	BROKER_EVENT_CANCELLED, /* the broker ended the subscription: the queue is gone */
+};
+
+struct broker_event {
+	enum broker_event_kind kind;
+	uint64_t number;
+	bool is_multiple;
+	bool is_positive;
+	struct broker_delivery delivery; /* DELIVERY; RETURNED fills message_id */
+};
+
+/*
+ * The next event, waiting at most wait_ms.  NONE: nothing came.  TEMPORARY: the connection was lost
+ * and has been dropped; the text says why.  Serves heartbeats, so call it often.
+ */
+MUST_USE enum result broker_next(struct broker *broker, uint64_t wait_ms,
+	struct broker_event *event_out, struct error *error);
+/* Serves heartbeats and keeps what arrives for later calls of broker_next, without waiting. */
+MUST_USE enum result broker_keep_alive(struct broker *broker, struct error *error);
+
+/* Acks every delivery up to tag.  A tag of another connection is dropped silently: OK. */
+MUST_USE enum result broker_ack_up_to(
+	struct broker *broker, uint64_t epoch, uint64_t tag, struct error *error);
+/* Acks one delivery. */
+MUST_USE enum result broker_ack(
+	struct broker *broker, uint64_t epoch, uint64_t tag, struct error *error);
+/* Gives every unacked delivery up to tag back to the queue. */
+MUST_USE enum result broker_requeue_up_to(
+	struct broker *broker, uint64_t epoch, uint64_t tag, struct error *error);
+/* One message without a subscription (basic.get).  NONE: the queue is empty. */
+MUST_USE enum result broker_get(struct broker *broker, const char *queue,
+	struct broker_delivery *delivery_out, struct error *error);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * httpd - small HTTP/1.1 server: routes by table, limits on size, time and connections.
+ *
+ * It has no thread: the owner calls httpd_step, which answers what has arrived.  A client that sends
+ * its request too slowly is cut off after the time limit and never holds up the others.
+ */
+#ifndef COMMON_IO_HTTPD_H
+#define COMMON_IO_HTTPD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/result.h"
+
+struct httpd;
+
+struct httpd_request {
+	const char *method;
+	const char *path; /* without the query, percent signs decoded once by the library */
+	const char *body; /* NUL-terminated, "" when empty */
+	size_t body_size;
+	void *library_request; /* for httpd_header and httpd_query */
+};
+
+/* A handler fills it; body is taken over (adopted) and freed after sending. */
+struct httpd_answer {
+	unsigned int status;
+	const char *content_type; /* a constant */
+	char *body_adopt;
+	size_t body_size;
+	bool drop_connection; /* close without an answer: for servers that play dead in tests */
+};
+
+struct httpd_route {
+	const char *method;
+	const char *path; /* exact, or ending with a slash and a star: anything below; NULL ends */
+	void (*handle)(
+		void *context, const struct httpd_request *request, struct httpd_answer *answer);
+};
+
+struct httpd_settings {
+	const char *address; /* "127.0.0.1:9464", "[::1]:9464", "0.0.0.0:0" */
+	const struct httpd_route *routes;
+	void *context;
+	size_t body_max; /* bytes; more is answered 413 */
+	uint32_t connection_max;
+	uint64_t time_limit_ms; /* for a client to send its request */
+};
+
+bool httpd_is_address(const char *address);
+/* PERMANENT when the address cannot be bound.  Copies the address, borrows the rest. */
+MUST_USE enum result httpd_create(
+	const struct httpd_settings *settings, struct httpd **httpd_out, struct error *error);
+void httpd_destroy(struct httpd **httpd);
+/* The port it listens on, useful when port 0 was asked for. */
+uint16_t httpd_port(const struct httpd *httpd);
+/* Takes, reads, answers; waits up to wait_ms when nothing is there. */
+void httpd_step(struct httpd *httpd, uint64_t wait_ms);
+
+/* NULL when absent; borrowed for the handler's run. */
+const char *httpd_header(const struct httpd_request *request, const char *name);
+const char *httpd_query(const struct httpd_request *request, const char *name);
+
+/* One GET over plain HTTP to host:port, waiting at most time_limit_ms: for --healthcheck.  Gives
+ * the status code. */
+MUST_USE enum result httpd_probe(const char *address, const char *path, uint64_t time_limit_ms,
+	unsigned int *status_out, struct error *error);
+
+#endif

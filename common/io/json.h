@@ -1,0 +1,49 @@
+/*
+ * json - text into values and back, with limits on size and depth.
+ *
+ * One owner of the root; values read from it are borrowed.  Doubled keys are refused.
+ */
+#ifndef COMMON_IO_JSON_H
+#define COMMON_IO_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/result.h"
+
+struct json;
+
+enum {
+	JSON_DEPTH_MAX = 32
+};
+
+/* PERMANENT with a reason: too long, too deep, broken, a doubled key, no object or array. */
+MUST_USE enum result json_parse(const void *text, size_t size, size_t size_max,
+	struct json **root_out, struct error *error);
+MUST_USE struct json *json_create_object(void);
+MUST_USE struct json *json_create_array(void);
+void json_destroy(struct json **root);
+
+/* Compact, owned by the caller. */
+MUST_USE char *json_write(const struct json *root);
+
+/* ---- reading; borrowed.  NULL or false when absent or of another type. */
+bool json_is_object(const struct json *value);
+const struct json *json_get(const struct json *object, const char *key);
+const char *json_get_text(const struct json *object, const char *key);
+bool json_get_int(const struct json *object, const char *key, int64_t *value_out);
+size_t json_count(const struct json *array);
+const struct json *json_at(const struct json *array, size_t index);
+
+/* ---- building; object must be one of ours.  Texts that are no UTF-8 are cleaned first. */
+void json_set_text(struct json *object, const char *key, const char *text); /* NULL: null */
+void json_set_int(struct json *object, const char *key, int64_t value);
+void json_set_bool(struct json *object, const char *key, bool value);
+/* 64-bit ids are strings in JSON. */
+void json_set_id(struct json *object, const char *key, uint64_t id);
+/* Takes value over and sets the pointer to NULL. */
+void json_adopt(struct json *object, const char *key, struct json **value);
+void json_append_adopt(struct json *array, struct json **value);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * close - close_orders: the only code that closes an order.
+ *
+ * One transaction for a batch: lock the due, unpaid rows (the winners), close them under the same
+ * condition, insert one ORDER_CLOSED outbox row per winner and one STOCK_RESTORE task per item of
+ * quantity > 0, commit.  Locked rows are skipped, never waited for.
+ */
+#ifndef COMMON_ORDER_CLOSE_H
+#define COMMON_ORDER_CLOSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/result.h"
+#include "common/base/text.h"
+
+struct db;
+
+enum close_reason {
+	CLOSE_REASON_TIMEOUT,
+	CLOSE_REASON_USER_CANCEL,
+	CLOSE_REASON_OPERATOR,
+};
+
+enum close_source {
+	CLOSE_SOURCE_MESSAGE,
+	CLOSE_SOURCE_SWEEP,
+	CLOSE_SOURCE_API,
+	CLOSE_SOURCE_CONSOLE,
+};
+
+enum close_outcome {
+	CLOSE_OUTCOME_CLOSED,
+	CLOSE_OUTCOME_ALREADY_PAID,
+	CLOSE_OUTCOME_ALREADY_CLOSED,
+	CLOSE_OUTCOME_NOT_DUE, /* wait_ms says when to look again */
+	CLOSE_OUTCOME_NOT_FOUND,
+	CLOSE_OUTCOME_LOCKED, /* due, but somebody holds its lock: look again in a moment */
+	CLOSE_OUTCOME_FAILED, /* the bad order: error says why; the others were closed */
+};
+
+enum {
+	CLOSE_OUTCOME_COUNT = CLOSE_OUTCOME_FAILED + 1,
+	CLOSE_BATCH_MAX = 5000,
+	CLOSE_ERROR_SIZE = 160
+};
+
+/* The words of the database, of metrics and logs, in the order of the enums, ended by NULL. */
+extern const char *const close_reason_names[];
+extern const char *const close_source_names[];
+extern const char *const close_outcome_names[];
+
+/* One order of a batch: order_no is given, the rest is filled in. */
+struct close_order {
+	char order_no[TEXT_KEY_SIZE];
+	enum close_outcome outcome;
+	uint64_t id;     /* 0 when not found */
+	int64_t lag_ms;  /* CLOSED: close_time - expire_time */
+	int64_t wait_ms; /* NOT_DUE: until the deadline, at least 1; -1: it has none */
+	int64_t due_ms;  /* NOT_DUE: the deadline in milliseconds since 1970; 0: none */
+	char error[CLOSE_ERROR_SIZE];
+};
+
+enum close_repeat {
+	CLOSE_REPEAT_DEADLOCK,
+	CLOSE_REPEAT_LOCK_WAIT, /* a row was locked by somebody and was looked at again */
+	CLOSE_REPEAT_CHANGED,   /* error 1020 */
+	CLOSE_REPEAT_CONNECTION,
+	CLOSE_REPEAT_SPLIT,
+};
+
+enum {
+	CLOSE_REPEAT_COUNT = CLOSE_REPEAT_SPLIT + 1
+};
+
+/* What the transactions of one call did, for whoever counts.  Added to, never reset. */
+struct close_report {
+	uint64_t repeats[CLOSE_REPEAT_COUNT];
+	uint64_t transactions;
+	uint64_t transaction_us;   /* together */
+	uint64_t count_violations; /* rows changed were not the winners: rolled back */
+	uint64_t early_violations; /* a close before the deadline was seen and rolled back */
+};
+
+/*
+ * Gives each of the count orders (at most CLOSE_BATCH_MAX, no number twice) its outcome.  Lost
+ * races are repeated a bounded number of times; an error that is no race splits the batch until
+ * the bad order stands alone, and that one is FAILED.  TEMPORARY: the server is away and what
+ * happened is unknown; calling again with the same orders is safe.  A reason other than TIMEOUT
+ * closes before the deadline too.  report may be NULL.
+ */
+MUST_USE enum result close_orders(struct db *db, struct close_order *orders, size_t count,
+	enum close_reason reason, enum close_source source, struct close_report *report,
+	struct error *error);
+
+/*
+ * The same for the oldest due orders that nobody has locked, found by the table itself: at most
+ * limit of them, past those in skip_ids (orders that cannot be closed; at most
+ * CLOSE_SKIP_MAX).  orders has room for limit; count_out says how many were looked at, each with
+ * its outcome.  NONE: nothing is due.
+ */
+enum {
+	CLOSE_SKIP_MAX = 500
+};
+MUST_USE enum result close_due_orders(struct db *db, size_t limit, const uint64_t *skip_ids,
+	size_t skip_count, struct close_order *orders, size_t *count_out,
+	struct close_report *report, struct error *error);
+
+#endif

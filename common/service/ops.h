@@ -1,0 +1,38 @@
+/*
+ * ops - the thread behind /livez, /readyz and /metrics.
+ *
+ * It reads what the loop has stored and never touches a connection, a list or the settings, so it
+ * answers while the loop waits.  When 120 of its own one-second checks in a row saw no turn of the
+ * loop it ends the process with EXIT_STATUS_BUG: counted, not timed, so that a process that was
+ * paused is not shot when it wakes.
+ */
+#ifndef COMMON_SERVICE_OPS_H
+#define COMMON_SERVICE_OPS_H
+
+#include <stdbool.h>
+
+#include "common/base/result.h"
+
+enum {
+	OPS_CHECK_MAX = 8,
+	OPS_CHECK_TEXT_SIZE = 256
+};
+
+/* Starts the thread; address NULL: only the watchdog.  program and version are borrowed. */
+MUST_USE enum result ops_start(
+	const char *address, const char *program, const char *version, struct error *error);
+void ops_stop(void);
+
+/* Declares a check that starts as "not yet"; name is borrowed.  Call before ops_start. */
+void ops_add_check(const char *name);
+/* text may be NULL. */
+void ops_set_check(const char *name, bool is_well, const char *text);
+bool ops_is_ready(void);
+void ops_set_draining(void);
+/* The loop has turned. */
+void ops_note_turn(void);
+
+/* Asks /readyz (or /livez) at address as a container's health check would; the exit status. */
+int ops_healthcheck(const char *address, bool only_live);
+
+#endif
