@@ -11,8 +11,10 @@
 %% * Sleeping messages live in memory of one node and are gone when the broker ends, killed or
 %%   not. Tests want exactly that loss; a broker in production keeps them on disk.
 %% * The clock is monotonic: a step of the wall clock moves nothing.
-%% * A header of another kind than an integer (text, float) is as good as none, where some builds
-%%   of the other plugin close the connection.
+%% * A header of another kind than an integer is as good as none; the other plugin takes some
+%%   texts and floats, and closes the connection at other texts.
+%% * An x-delayed-type that nobody knows is refused with precondition_failed on the channel, where
+%%   the other plugin closes the connection.
 %% * No statistics, no limit on memory, no cluster.
 
 -module(lapse_delay_exchange).
@@ -105,9 +107,8 @@ module(X) ->
     {ok, Module} = rabbit_registry:lookup_module(exchange, delayed_type(X)),
     Module.
 
-assert_args_equivalence(X = #exchange{name = Name, arguments = Old}, New) ->
-    rabbit_misc:assert_args_equivalence(Old, New, Name, [?ARGUMENT]),
-    rabbit_exchange:assert_args_equivalence(X, New).
+%% Another x-delayed-type on a second declaration goes unnoticed, as with the other plugin.
+assert_args_equivalence(X, New) -> rabbit_exchange:assert_args_equivalence(X, New).
 
 %% Everything else is the business of the type that routes. No built-in type wants its binding
 %% events numbered, so neither do we.

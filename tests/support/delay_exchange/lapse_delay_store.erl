@@ -21,7 +21,8 @@ start_link() ->
 
 %% keep(Milliseconds, {ExchangeName, Message})
 keep(Delay, {Name, Message}) ->
-    Due = erlang:monotonic_time(millisecond) + Delay,
+    %% The clock is cut off to milliseconds; one more keeps us from ever being early.
+    Due = erlang:monotonic_time(millisecond) + Delay + 1,
     %% The unique number keeps apart what is due in the same millisecond, in order of arrival.
     ets:insert(?MODULE, {{Due, erlang:unique_integer([monotonic])}, Name, Message}),
     case atomics:get(persistent_term:get(?MODULE), 1) > Due of
