@@ -52,6 +52,9 @@ bool db_is_connected(const struct db *db);
 MUST_USE enum result db_ping(struct db *db, struct error *error);
 /* For programs that make the schema: connect without looking at it. */
 void db_skip_schema_check(struct db *db);
+/* Seconds one call may take, for migrations and reports; DB_TIME_LIMIT_S when never called.  Counts
+ * from the next connect. */
+void db_set_time_limit(struct db *db, unsigned int seconds);
 /* Counts up with each new connection. */
 uint64_t db_epoch(const struct db *db);
 /* Is it MariaDB rather than MySQL?  Known after a connect. */

@@ -1,0 +1,79 @@
+/*
+ * db_internal - what db.c and db_statement.c share; the only place that includes the client library.
+ */
+#ifndef COMMON_IO_DB_INTERNAL_H
+#define COMMON_IO_DB_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mysql.h>
+
+#include "common/io/db.h"
+
+#if defined(LIBMARIADB) || defined(MARIADB_BASE_VERSION)
+typedef my_bool db_bool;
+#else
+typedef bool db_bool;
+#endif
+
+enum {
+	DB_STATEMENT_MAX = 192, /* prepared at a time */
+	DB_LIST_TEXT_MAX = 192,
+	DB_COLUMN_MAX = 40,
+};
+
+struct statement {
+	char *sql;
+	MYSQL_STMT *handle;
+};
+
+struct list_text {
+	const char *head;
+	const char *tail;
+	size_t size;
+	char *sql;
+};
+
+struct db {
+	const struct db_settings *settings;
+	MYSQL *mysql; /* NULL: not connected */
+	uint64_t epoch;
+	unsigned int time_limit_s;
+	unsigned int last_errno;
+	bool skips_schema_check;
+	bool is_in_transaction;
+	bool is_mariadb;
+	struct statement statements[DB_STATEMENT_MAX];
+	size_t statement_count;
+	struct list_text lists[DB_LIST_TEXT_MAX];
+	size_t list_count;
+	MYSQL_BIND *binds; /* grows to the longest list that was used */
+	size_t bind_count;
+};
+
+/* One value of a result: numbers as they came, texts as an offset into the texts of all rows. */
+struct db_cell {
+	bool is_null;
+	bool is_number;
+	uint64_t number;
+	size_t offset;
+	size_t size;
+};
+
+struct db_rows {
+	struct db_cell *cells; /* row by row */
+	char *texts;
+	size_t texts_size;
+	size_t texts_room;
+	size_t column_count;
+	size_t row_count;
+	size_t next; /* row that db_rows_next moves to */
+};
+
+/* The one place that knows what an error number asks for.  Ends the transaction. */
+enum result db_fail(struct db *db, unsigned int number, const char *text, struct error *error);
+void db_forget_statements(struct db *db);
+
+#endif
