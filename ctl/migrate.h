@@ -1,0 +1,15 @@
+/*
+ * migrate - applies the numbered migrations, each once and in order.
+ *
+ * Two at once are safe: the second waits for the lock and then finds nothing to do.  A migration
+ * that was applied from another file than the one in this program is refused.
+ */
+#ifndef CTL_MIGRATE_H
+#define CTL_MIGRATE_H
+
+struct command_context;
+
+/* lapsectl migrate [--status] [--dry-run]; the exit status. */
+int migrate_run(const struct command_context *context);
+
+#endif

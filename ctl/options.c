@@ -1,0 +1,204 @@
+#include "ctl/options.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/base/text.h"
+
+enum {
+	NAME_SIZE = 64,
+	NEAR_DISTANCE_MAX = 3,
+};
+
+enum option_kind {
+	OPTION_KIND_FLAG,
+	OPTION_KIND_TEXT,
+	OPTION_KIND_NUMBER,
+	OPTION_KIND_DURATION,
+};
+
+struct option_row {
+	enum option_kind kind;
+	char letter; /* '\0': none */
+	const char *name;
+	const char *value;         /* word for the value in --help */
+	uint64_t minimum, maximum; /* of a NUMBER */
+	const char *help;
+};
+
+/* In the order of enum option. */
+static const struct option_row option_rows[] = {
+	[OPTION_HELP] = { OPTION_KIND_FLAG, 'h', "help", NULL, 0, 0, "print this and leave" },
+	[OPTION_VERSION] = { OPTION_KIND_FLAG, 'V', "version", NULL, 0, 0,
+		"print the version and leave" },
+	[OPTION_CHECK_CONFIG] = { OPTION_KIND_FLAG, '\0', "check-config", NULL, 0, 0,
+		"print the settings with their sources and leave" },
+	[OPTION_ENV_FILE] = { OPTION_KIND_TEXT, '\0', "env-file", "FILE", 0, 0,
+		"read settings that are not in the environment from FILE" },
+	[OPTION_JSON] = { OPTION_KIND_FLAG, '\0', "json", NULL, 0, 0, "print one JSON document" },
+	[OPTION_PLAIN] = { OPTION_KIND_FLAG, '\0', "plain", NULL, 0, 0,
+		"print lines of values with tabs between them" },
+	[OPTION_QUIET] = { OPTION_KIND_FLAG, 'q', "quiet", NULL, 0, 0,
+		"say nothing on standard error but errors" },
+	[OPTION_VERBOSE] = { OPTION_KIND_FLAG, 'v', "verbose", NULL, 0, 0, "say more" },
+	[OPTION_NO_COLOR] = { OPTION_KIND_FLAG, '\0', "no-color", NULL, 0, 0,
+		"no colours, as with NO_COLOR in the environment" },
+	[OPTION_DRY_RUN] = { OPTION_KIND_FLAG, 'n', "dry-run", NULL, 0, 0,
+		"show what would be done, change nothing" },
+	[OPTION_YES] = { OPTION_KIND_FLAG, '\0', "yes", NULL, 0, 0, "do not ask before a change" },
+	[OPTION_NO_INPUT] = { OPTION_KIND_FLAG, '\0', "no-input", NULL, 0, 0,
+		"never ask; without --yes a change is refused" },
+	[OPTION_ACTOR] = { OPTION_KIND_TEXT, '\0', "actor", "NAME", 0, 0,
+		"who acts, for the audit (default: user@host)" },
+	[OPTION_SHOW_STATUS] = { OPTION_KIND_FLAG, '\0', "status", NULL, 0, 0,
+		"list the migrations and whether each is applied" },
+	[OPTION_CHECK] = { OPTION_KIND_FLAG, '\0', "check", NULL, 0, 0,
+		"leave with 1 when anything is red" },
+};
+_Static_assert(ARRAY_LENGTH(option_rows) == OPTION_COUNT, "each option has its row");
+
+const uint64_t options_common =
+	OPTION_BIT(OPTION_HELP) | OPTION_BIT(OPTION_VERSION) | OPTION_BIT(OPTION_CHECK_CONFIG) |
+	OPTION_BIT(OPTION_ENV_FILE) | OPTION_BIT(OPTION_JSON) | OPTION_BIT(OPTION_PLAIN) |
+	OPTION_BIT(OPTION_QUIET) | OPTION_BIT(OPTION_VERBOSE) | OPTION_BIT(OPTION_NO_COLOR) |
+	OPTION_BIT(OPTION_DRY_RUN) | OPTION_BIT(OPTION_YES) | OPTION_BIT(OPTION_NO_INPUT) |
+	OPTION_BIT(OPTION_ACTOR);
+
+static bool is_in(uint64_t set, size_t option)
+{
+	return (set & OPTION_BIT(option)) != 0;
+}
+
+/* The name of a long option without what follows '='; false when it is too long for any. */
+static bool copy_name(char name[NAME_SIZE], const char *argument)
+{
+	size_t length = strcspn(argument, "=");
+
+	if (length >= NAME_SIZE)
+		return false;
+	memcpy(name, argument, length);
+	name[length] = '\0';
+	return true;
+}
+
+static enum result refuse_unknown(uint64_t allowed, const char *argument, struct error *error)
+{
+	char name[NAME_SIZE] = "";
+	const char *nearest = NULL;
+	size_t least = NEAR_DISTANCE_MAX + 1;
+
+	for (size_t i = 0; copy_name(name, argument + 1) && i < OPTION_COUNT; i++) {
+		size_t distance = text_distance(name + 1, option_rows[i].name);
+
+		if (is_in(allowed, i) && name[0] == '-' && distance < least) {
+			least = distance;
+			nearest = option_rows[i].name;
+		}
+	}
+	if (nearest == NULL)
+		return error_set(RESULT_PERMANENT, error, "unknown option %.60s", argument);
+	return error_set(RESULT_PERMANENT, error, "unknown option %.60s, did you mean --%s?",
+		argument, nearest);
+}
+
+/* OPTION_COUNT when there is none.  "-n" and "--dry-run" are the same. */
+static size_t find_option(uint64_t allowed, const char *argument)
+{
+	char name[NAME_SIZE];
+
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		if (!is_in(allowed, i))
+			continue;
+		if (argument[1] == '-' && copy_name(name, argument + 2) &&
+			text_equals(name, row->name))
+			return i;
+		if (row->letter != '\0' && argument[1] == row->letter && argument[2] == '\0')
+			return i;
+	}
+	return OPTION_COUNT;
+}
+
+static enum result read_value(
+	const struct option_row *row, struct option_value *value, struct error *error)
+{
+	switch (row->kind) {
+	case OPTION_KIND_FLAG:
+	case OPTION_KIND_TEXT:
+		return RESULT_OK;
+	case OPTION_KIND_NUMBER:
+		if (text_parse_uint(value->text, row->minimum, row->maximum, &value->number))
+			return RESULT_OK;
+		return error_set(RESULT_PERMANENT, error,
+			"--%s: \"%.40s\" is not a whole number from %" PRIu64 " to %" PRIu64,
+			row->name, value->text, row->minimum, row->maximum);
+	case OPTION_KIND_DURATION:
+		if (text_parse_duration(value->text, &value->number))
+			return RESULT_OK;
+		return error_set(RESULT_PERMANENT, error,
+			"--%s: \"%.40s\" is not a duration such as 90s, 5m, 2h or 7d", row->name,
+			value->text);
+	}
+	return RESULT_PERMANENT;
+}
+
+enum result options_take(struct options *options, uint64_t allowed, char *const *arguments,
+	int count, int *place, struct error *error)
+{
+	const char *argument = arguments[*place];
+	const char *equals = argument[1] == '-' ? strchr(argument, '=') : NULL;
+	size_t option = find_option(allowed, argument);
+
+	if (option == OPTION_COUNT)
+		return refuse_unknown(allowed, argument, error);
+	const struct option_row *row = &option_rows[option];
+	struct option_value *value = &options->values[option];
+
+	*place += 1;
+	value->is_set = true;
+	if (row->kind == OPTION_KIND_FLAG) {
+		if (equals != NULL)
+			return error_set(RESULT_PERMANENT, error, "--%s takes no value", row->name);
+		return RESULT_OK;
+	}
+	if (equals != NULL)
+		value->text = equals + 1;
+	else if (*place < count)
+		value->text = arguments[(*place)++];
+	else
+		return error_set(RESULT_PERMANENT, error, "--%s needs a value", row->name);
+	return read_value(row, value, error);
+}
+
+bool options_has(const struct options *options, enum option option)
+{
+	return options->values[option].is_set;
+}
+
+const char *options_text(const struct options *options, enum option option)
+{
+	return options->values[option].text;
+}
+
+uint64_t options_number(const struct options *options, enum option option, uint64_t fallback)
+{
+	return options->values[option].is_set ? options->values[option].number : fallback;
+}
+
+void options_print_help(uint64_t set, FILE *file)
+{
+	char names[NAME_SIZE];
+
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		if (!is_in(set, i))
+			continue;
+		(void)text_format(names, sizeof(names), "-%c, --%s%s%s", row->letter, row->name,
+			row->value == NULL ? "" : " ", row->value == NULL ? "" : row->value);
+		if (row->letter == '\0')
+			memset(names, ' ', strlen("-x, "));
+		(void)fprintf(file, "  %-24s %s\n", names, row->help);
+	}
+}

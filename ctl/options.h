@@ -1,0 +1,70 @@
+/*
+ * options - the options of lapsectl, by table: each has one name, one kind and one meaning.
+ *
+ * Which of them a command takes is a set of bits; the same long name may stand for another option
+ * in another command.
+ */
+#ifndef CTL_OPTIONS_H
+#define CTL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/base/result.h"
+
+enum option {
+	OPTION_HELP,
+	OPTION_VERSION,
+	OPTION_CHECK_CONFIG,
+	OPTION_ENV_FILE,
+	OPTION_JSON,
+	OPTION_PLAIN,
+	OPTION_QUIET,
+	OPTION_VERBOSE,
+	OPTION_NO_COLOR,
+	OPTION_DRY_RUN,
+	OPTION_YES,
+	OPTION_NO_INPUT,
+	OPTION_ACTOR,
+	OPTION_SHOW_STATUS, /* --status of migrate, a flag */
+	OPTION_CHECK,
+};
+
+enum {
+	OPTION_COUNT = OPTION_CHECK + 1
+};
+
+#define OPTION_BIT(option) (UINT64_C(1) << (option))
+
+/* What every command takes. */
+extern const uint64_t options_common;
+
+struct option_value {
+	bool is_set;
+	const char *text; /* borrowed from the command line; NULL for a flag */
+	uint64_t number;  /* of a number, or milliseconds of a duration */
+};
+
+/* Plain data; all zero is "nothing given". */
+struct options {
+	struct option_value values[OPTION_COUNT];
+};
+
+/*
+ * Takes the option at arguments[*place], with its value when it has one, and moves place behind
+ * both.  PERMANENT with words: not one of allowed, no value, or a value of the wrong kind.
+ */
+MUST_USE enum result options_take(struct options *options, uint64_t allowed, char *const *arguments,
+	int count, int *place, struct error *error);
+
+bool options_has(const struct options *options, enum option option);
+/* NULL when not given. */
+const char *options_text(const struct options *options, enum option option);
+uint64_t options_number(const struct options *options, enum option option, uint64_t fallback);
+
+/* One line for each option of the set. */
+void options_print_help(uint64_t set, FILE *file);
+
+#endif
