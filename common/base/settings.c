@@ -430,7 +430,8 @@ static void read_one(const struct setting *setting, const struct settings_source
 	void *field, struct settings_report *report)
 {
 	char *text = NULL;
-	const char *value = settings_source_find(source, setting->name);
+	const char *value =
+		setting->name == NULL ? NULL : settings_source_find(source, setting->name);
 
 	switch (setting->kind) {
 	case SETTING_KIND_SHARED:
