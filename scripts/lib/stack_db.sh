@@ -20,7 +20,8 @@ db_create() {
 	db_write_settings "$dir"
 	local as=()
 	[[ $(id -u) != 0 ]] || as=(--user=root)
-	mariadb-install-db --no-defaults --datadir="$dir/data" --skip-test-db \
+	# Without --skip-name-resolve it wants a host name that can be looked up.
+	mariadb-install-db --no-defaults --datadir="$dir/data" --skip-test-db --skip-name-resolve \
 		--auth-root-authentication-method=normal "${as[@]}" >"$dir/install.log" 2>&1 9>&- ||
 		die "mariadb-install-db failed: $(tail -n 3 "$dir/install.log")"
 }
