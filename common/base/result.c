@@ -34,8 +34,12 @@ enum result error_context(enum result result, struct error *error, const char *f
 	va_end(arguments);
 	if (used < 0 || (size_t)used + sizeof(": ") > sizeof(outer.text))
 		return result;
-	(void)memcpy(outer.text + used, ": ", sizeof(": "));
-	(void)strncat(outer.text, error->text, sizeof(outer.text) - strlen(outer.text) - 1);
+	size_t length = (size_t)used + strlen(": ");
+	size_t room = sizeof(outer.text) - length - 1;
+	(void)memcpy(outer.text + used, ": ", strlen(": "));
+	size_t kept = strnlen(error->text, room);
+	memcpy(outer.text + length, error->text, kept);
+	outer.text[length + kept] = '\0';
 	*error = outer;
 	return result;
 }

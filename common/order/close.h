@@ -94,17 +94,20 @@ MUST_USE enum result close_orders(struct db *db, struct close_order *orders, siz
 	enum close_reason reason, enum close_source source, struct close_report *report,
 	struct error *error);
 
-/*
- * The same for the oldest due orders that nobody has locked, found by the table itself: at most
- * limit of them, past those in skip_ids (orders that cannot be closed; at most
- * CLOSE_SKIP_MAX).  orders has room for limit; count_out says how many were looked at, each with
- * its outcome.  NONE: nothing is due.
- */
-enum {
-	CLOSE_SKIP_MAX = 500
+/* How far a pass over the due orders has come; all zero bytes: at the oldest. */
+struct close_cursor {
+	char expire_time[32];
+	uint64_t id;
 };
-MUST_USE enum result close_due_orders(struct db *db, size_t limit, const uint64_t *skip_ids,
-	size_t skip_count, struct close_order *orders, size_t *count_out,
-	struct close_report *report, struct error *error);
+
+/*
+ * The same for the oldest due orders behind cursor that nobody has locked, found by the table
+ * itself: at most limit of them.  orders has room for limit; count_out says how many were looked
+ * at, each with its outcome, and cursor stands behind the last of them.  NONE: nothing is due
+ * there.
+ */
+MUST_USE enum result close_due_orders(struct db *db, size_t limit, struct close_cursor *cursor,
+	struct close_order *orders, size_t *count_out, struct close_report *report,
+	struct error *error);
 
 #endif

@@ -8,7 +8,6 @@
 #ifndef COMMON_ORDER_OUTBOX_H
 #define COMMON_ORDER_OUTBOX_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,14 +22,9 @@ enum {
 	OUTBOX_EVENT_ID_SIZE = 64 + 1,
 	OUTBOX_TYPE_SIZE = 64 + 1,
 	OUTBOX_TRACE_SIZE = 64 + 1,
-	OUTBOX_ERROR_SIZE = 256,
+	OUTBOX_TIME_SIZE = 32,
+	OUTBOX_ERROR_SIZE = 256,      /* bytes of last_error that are kept, with the NUL */
 	OUTBOX_PAYLOAD_MAX = 1048576, /* bytes; more can never be published */
-};
-
-enum outbox_order_state {
-	OUTBOX_ORDER_ABSENT, /* there is no such order (any more) */
-	OUTBOX_ORDER_UNPAID,
-	OUTBOX_ORDER_FINAL, /* PAID, CLOSED or a later state */
 };
 
 struct outbox_row {
@@ -40,23 +34,10 @@ struct outbox_row {
 	char order_no[TEXT_KEY_SIZE];
 	char trace_parent[OUTBOX_TRACE_SIZE]; /* "" when NULL */
 	uint32_t attempts;
-	int64_t created_ms; /* milliseconds since 1970 */
-	int64_t age_ms;     /* created → claimed */
-	char *payload;      /* NULL when NULL; owned by the row */
-	size_t payload_size;
-	/* Of the order it tells about, by MySQL's clock when it was claimed. */
-	enum outbox_order_state order_state;
-	bool has_deadline;
-	int64_t remaining_ms; /* until the deadline, negative when it has passed */
-	int64_t due_ms;       /* the deadline in milliseconds since 1970 */
-	int64_t amount_cents;
-	char currency[4];
-	char order_status[16];
-	char close_reason[16]; /* "" when NULL, as the next ones */
-	char close_source[16];
-	char expire_time[32]; /* ISO 8601 with Z */
-	char pay_time[32];
-	char close_time[32];
+	int64_t age_ms;                    /* created → claimed, by MySQL's clock */
+	char created_at[OUTBOX_TIME_SIZE]; /* ISO 8601 with Z */
+	char *payload;                     /* NULL when NULL or longer than OUTBOX_PAYLOAD_MAX */
+	uint64_t payload_size;             /* in bytes, also when it is too long to be read */
 };
 
 struct outbox_batch {
@@ -76,15 +57,18 @@ void outbox_batch_destroy(struct outbox_batch **batch);
 /* One statement: NEW → SENT for the given rows.  lost_out: rows that were not ours any more. */
 MUST_USE enum result outbox_mark_sent(struct db *db, const char *lease_token, const uint64_t *ids,
 	size_t count, size_t *lost_out, struct error *error);
-/* One statement: ends the lease and makes the rows available again after delay_ms, with one more
- * attempt and the reason (may be NULL: not counted as an attempt, nothing is stored). */
+/*
+ * One statement: ends the lease; the rows are available again after delay_ms.  reason NULL: nothing
+ * went wrong; else it is one more attempt and the reason is kept.
+ */
 MUST_USE enum result outbox_put_off(struct db *db, const char *lease_token, const uint64_t *ids,
 	size_t count, uint64_t delay_ms, const char *reason, struct error *error);
-/* One statement: available again horizon_ms before the deadline of its order. */
+/* One statement: ends the lease; available again horizon_ms before the deadline of the order. */
 MUST_USE enum result outbox_put_off_to_horizon(struct db *db, const char *lease_token,
 	const uint64_t *ids, size_t count, uint64_t horizon_ms, struct error *error);
-/* One transaction: NEW → FAILED with the reason, and one OUTBOX_FAILED alert. */
-MUST_USE enum result outbox_mark_failed(struct db *db, const char *lease_token, uint64_t id,
-	const char *order_no, const char *reason, struct error *error);
+/* One transaction: NEW → FAILED with the reason, and one OUTBOX_FAILED alert.  CONFLICT: the row was
+ * not ours any more. */
+MUST_USE enum result outbox_mark_failed(struct db *db, const char *lease_token,
+	const struct outbox_row *row, const char *reason, struct error *error);
 
 #endif

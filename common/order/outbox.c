@@ -1,0 +1,240 @@
+#include "common/order/outbox.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/io/db.h"
+#include "common/order/alert.h"
+
+static void take_row(const struct db_rows *rows, struct outbox_row *row)
+{
+	row->id = db_rows_uint(rows, 0);
+	(void)text_copy(row->event_id, sizeof(row->event_id), db_rows_text(rows, 1, NULL));
+	(void)text_copy(row->event_type, sizeof(row->event_type), db_rows_text(rows, 2, NULL));
+	(void)text_copy(row->order_no, sizeof(row->order_no), db_rows_text(rows, 3, NULL));
+	(void)text_copy(row->trace_parent, sizeof(row->trace_parent), db_rows_text(rows, 4, NULL));
+	row->attempts = (uint32_t)db_rows_uint(rows, 5);
+	row->age_ms = db_rows_int(rows, 6);
+	(void)text_copy(row->created_at, sizeof(row->created_at), db_rows_text(rows, 7, NULL));
+	row->payload_size = db_rows_uint(rows, 8);
+	if (!db_rows_is_null(rows, 9))
+		row->payload = memory_copy_text(db_rows_text(rows, 9, NULL));
+}
+
+static struct outbox_batch *take_batch(struct db_rows *rows)
+{
+	struct outbox_batch *batch = memory_allocate(sizeof(*batch));
+
+	ulid_generate(batch->lease_token);
+	batch->rows = memory_allocate_array(db_rows_count(rows), sizeof(*batch->rows));
+	while (db_rows_next(rows))
+		take_row(rows, &batch->rows[batch->count++]);
+	return batch;
+}
+
+/*
+ * A lease is a condition on the row and no change of available_at, so that claiming touches no
+ * index.  The few rows that are leased at a time are passed over.
+ */
+static enum result choose(
+	struct db *db, uint32_t limit, struct db_rows **rows_out, struct error *error)
+{
+	static const char sql[] =
+		"SELECT id, event_id, event_type, order_no, trace_parent, attempts, "
+		"TIMESTAMPDIFF(MICROSECOND, created_at, UTC_TIMESTAMP(3)) DIV 1000, "
+		"CONCAT(REPLACE(CAST(created_at AS CHAR), ' ', 'T'), 'Z'), LENGTH(payload), "
+		"IF(LENGTH(payload) <= ?, payload, NULL) "
+		"FROM t_outbox_event FORCE INDEX (idx_status_available) "
+		"WHERE status = 'NEW' AND available_at <= UTC_TIMESTAMP(3) "
+		"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) "
+		"ORDER BY available_at, id LIMIT ? FOR UPDATE SKIP LOCKED";
+	const struct db_param params[] = { db_uint(OUTBOX_PAYLOAD_MAX), db_uint(limit) };
+
+	return db_query(db, sql, params, ARRAY_LENGTH(params), rows_out, error);
+}
+
+/* The parameters before the list, the ids padded with the last, the token behind. */
+static struct db_param *list_params(const struct db_param *before, size_t before_count,
+	const uint64_t *ids, size_t count, const char *lease_token)
+{
+	size_t size = db_list_size(count);
+	struct db_param *params = memory_allocate_array(before_count + size + 1, sizeof(*params));
+
+	for (size_t i = 0; i < before_count; i++)
+		params[i] = before[i];
+	for (size_t i = 0; i < size; i++)
+		params[before_count + i] = db_uint(ids[i < count ? i : count - 1]);
+	params[before_count + size] = db_text(lease_token);
+	return params;
+}
+
+/* head IN (ids) tail, with the parameters of list_params. */
+static enum result update_list(struct db *db, const char *head, const char *tail,
+	struct db_param *params, size_t before_count, size_t size, uint64_t *changed_out,
+	struct error *error)
+{
+	size_t param_count = before_count + size + (tail[0] == '\0' ? 0 : 1);
+
+	return db_execute(
+		db, db_list_sql(db, head, tail, size), params, param_count, changed_out, error);
+}
+
+static enum result lease(
+	struct db *db, const struct outbox_batch *batch, uint64_t lease_ms, struct error *error)
+{
+	static const char head[] =
+		"UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = ?, "
+		"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND WHERE id IN ";
+	const struct db_param before[] = { db_text(batch->lease_token), db_uint(lease_ms * 1000) };
+	uint64_t *ids = memory_allocate_array(batch->count, sizeof(*ids));
+
+	for (size_t i = 0; i < batch->count; i++)
+		ids[i] = batch->rows[i].id;
+	struct db_param *params = list_params(before, ARRAY_LENGTH(before), ids, batch->count, "");
+	enum result result = update_list(db, head, "", params, ARRAY_LENGTH(before),
+		db_list_size(batch->count), NULL, error);
+	free(params);
+	free(ids);
+	return result;
+}
+
+enum result outbox_claim(struct db *db, uint32_t limit, uint64_t lease_ms,
+	struct outbox_batch **batch_out, struct error *error)
+{
+	struct db_rows *rows = NULL;
+	struct outbox_batch *batch = NULL;
+
+	REQUIRE(limit > 0 && limit <= OUTBOX_CLAIM_MAX);
+	*batch_out = NULL;
+	enum result result = db_begin(db, error);
+	if (result == RESULT_OK)
+		result = choose(db, limit, &rows, error);
+	if (result != RESULT_OK)
+		goto done;
+	batch = take_batch(rows);
+	result = lease(db, batch, lease_ms, error);
+	if (result == RESULT_OK)
+		result = db_commit(db, error);
+	if (result == RESULT_OK) {
+		*batch_out = batch;
+		batch = NULL;
+	}
+done:
+	db_rollback(db); /* does nothing after a commit */
+	outbox_batch_destroy(&batch);
+	db_rows_destroy(&rows);
+	return error_context(result, error, "claim outbox rows");
+}
+
+void outbox_batch_destroy(struct outbox_batch **batch)
+{
+	if (*batch == NULL)
+		return;
+	for (size_t i = 0; i < (*batch)->count; i++)
+		free((*batch)->rows[i].payload);
+	free((*batch)->rows);
+	free(*batch);
+	*batch = NULL;
+}
+
+#define IF_STILL_OURS " AND status = 'NEW' AND lease_token = ?"
+
+enum result outbox_mark_sent(struct db *db, const char *lease_token, const uint64_t *ids,
+	size_t count, size_t *lost_out, struct error *error)
+{
+	static const char head[] =
+		"UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET status = 'SENT', "
+		"sent_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL WHERE id IN ";
+	struct db_param *params = list_params(NULL, 0, ids, count, lease_token);
+	uint64_t changed = 0;
+	enum result result = update_list(
+		db, head, IF_STILL_OURS, params, 0, db_list_size(count), &changed, error);
+
+	free(params);
+	*lost_out = result == RESULT_OK ? count - changed : 0;
+	return error_context(result, error, "mark outbox rows sent");
+}
+
+enum result outbox_put_off(struct db *db, const char *lease_token, const uint64_t *ids,
+	size_t count, uint64_t delay_ms, const char *reason, struct error *error)
+{
+	static const char head[] =
+		"UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
+		"lease_until = NULL, attempts = attempts + ?, "
+		"available_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
+		"last_error = COALESCE(?, last_error) WHERE id IN ";
+	char clean[OUTBOX_ERROR_SIZE];
+	const struct db_param before[] = { db_uint(reason == NULL ? 0 : 1),
+		db_uint(delay_ms * 1000), db_text(reason == NULL ? NULL : clean) };
+
+	if (reason != NULL)
+		(void)text_clip(clean, sizeof(clean), reason, strlen(reason));
+	struct db_param *params =
+		list_params(before, ARRAY_LENGTH(before), ids, count, lease_token);
+	enum result result = update_list(db, head, IF_STILL_OURS, params, ARRAY_LENGTH(before),
+		db_list_size(count), NULL, error);
+	free(params);
+	return error_context(result, error, "put outbox rows off");
+}
+
+enum result outbox_put_off_to_horizon(struct db *db, const char *lease_token, const uint64_t *ids,
+	size_t count, uint64_t horizon_ms, struct error *error)
+{
+	static const char head[] =
+		"UPDATE t_outbox_event SET lease_token = NULL, lease_until = NULL, "
+		"available_at = COALESCE((SELECT GREATEST(o.expire_time - INTERVAL ? MICROSECOND, "
+		"UTC_TIMESTAMP(3)) FROM t_order o WHERE o.order_no = t_outbox_event.order_no), "
+		"available_at) WHERE id IN ";
+	const struct db_param before[] = { db_uint(horizon_ms * 1000) };
+	struct db_param *params =
+		list_params(before, ARRAY_LENGTH(before), ids, count, lease_token);
+	enum result result = update_list(db, head, IF_STILL_OURS, params, ARRAY_LENGTH(before),
+		db_list_size(count), NULL, error);
+
+	free(params);
+	return error_context(result, error, "put outbox rows off to the horizon");
+}
+
+static enum result fail_row(struct db *db, const char *lease_token, const struct outbox_row *row,
+	const char *reason, struct error *error)
+{
+	static const char sql[] =
+		"UPDATE t_outbox_event SET status = 'FAILED', lease_token = NULL, "
+		"lease_until = NULL, last_error = ? WHERE id = ?" IF_STILL_OURS;
+	char clean[OUTBOX_ERROR_SIZE];
+	char ref[24];
+	const struct db_param params[] = { db_text(clean), db_uint(row->id), db_text(lease_token) };
+	const struct alert_notice notice = {
+		.kind = ALERT_KIND_OUTBOX_FAILED,
+		.severity = ALERT_SEVERITY_WARNING,
+		.ref = ref,
+		.order_no = row->order_no,
+		.summary = "an outbox row can never be published",
+		.description = reason,
+	};
+	uint64_t changed = 0;
+
+	(void)text_clip(clean, sizeof(clean), reason, strlen(reason));
+	(void)text_format(ref, sizeof(ref), "%" PRIu64, row->id);
+	enum result result = db_execute(db, sql, params, ARRAY_LENGTH(params), &changed, error);
+	if (result == RESULT_OK && changed == 0)
+		return error_set(RESULT_CONFLICT, error, "the lease was lost");
+	if (result == RESULT_OK)
+		result = alert_raise(db, &notice, error);
+	return result;
+}
+
+enum result outbox_mark_failed(struct db *db, const char *lease_token, const struct outbox_row *row,
+	const char *reason, struct error *error)
+{
+	enum result result = db_begin(db, error);
+
+	if (result == RESULT_OK)
+		result = fail_row(db, lease_token, row, reason, error);
+	if (result == RESULT_OK)
+		result = db_commit(db, error);
+	db_rollback(db); /* does nothing after a commit */
+	return error_context(result, error, "mark outbox row failed");
+}
