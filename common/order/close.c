@@ -178,26 +178,23 @@ enum result close_orders(struct db *db, struct close_order *orders, size_t count
 	return result;
 }
 
-enum result close_due_orders(struct db *db, size_t limit, struct close_cursor *cursor,
+enum result close_due_orders(struct db *db, const struct close_due_request *due,
 	struct close_order *orders, size_t *count_out, struct close_report *report,
 	struct error *error)
 {
 	struct close_report unread = { .transactions = 0 };
 	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_SWEEP,
 		report != NULL ? report : &unread };
-	struct close_cursor next = *cursor;
-	enum result result =
-		close_transaction_run_due(db, &request, limit, &next, orders, count_out, error);
+	const struct close_cursor start = *due->cursor;
+	enum result result = close_transaction_run_due(db, &request, due, orders, count_out, error);
 
-	if (result == RESULT_CONFLICT || result == RESULT_PERMANENT) {
-		if (result == RESULT_CONFLICT)
-			count_race(db, request.report);
-		/* The same orders by their numbers: that way repeats, and finds the bad one. */
-		if (*count_out > 0)
-			result = close_orders(db, orders, *count_out, CLOSE_REASON_TIMEOUT,
-				CLOSE_SOURCE_SWEEP, report, error);
-	}
-	if (result == RESULT_OK)
-		*cursor = next;
+	if (result == RESULT_CONFLICT)
+		count_race(db, request.report);
+	/* The same orders by their numbers: that way repeats, and finds the bad one. */
+	if ((result == RESULT_CONFLICT || result == RESULT_PERMANENT) && *count_out > 0)
+		result = close_orders(db, orders, *count_out, CLOSE_REASON_TIMEOUT,
+			CLOSE_SOURCE_SWEEP, request.report, error);
+	if (result != RESULT_OK)
+		*due->cursor = start;
 	return result;
 }

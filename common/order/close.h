@@ -100,13 +100,20 @@ struct close_cursor {
 	uint64_t id;
 };
 
+/* Which due orders a sweep takes. */
+struct close_due_request {
+	size_t limit;
+	uint64_t overdue_ms; /* past the deadline by at least so much: messages go first */
+	struct close_cursor *cursor;
+};
+
 /*
- * The same for the oldest due orders behind cursor that nobody has locked, found by the table
+ * The same for the oldest due orders behind the cursor that nobody has locked, found by the table
  * itself: at most limit of them.  orders has room for limit; count_out says how many were looked
- * at, each with its outcome, and cursor stands behind the last of them.  NONE: nothing is due
+ * at, each with its outcome, and the cursor stands behind the last of them.  NONE: nothing is due
  * there.
  */
-MUST_USE enum result close_due_orders(struct db *db, size_t limit, struct close_cursor *cursor,
+MUST_USE enum result close_due_orders(struct db *db, const struct close_due_request *due,
 	struct close_order *orders, size_t *count_out, struct close_report *report,
 	struct error *error);
 

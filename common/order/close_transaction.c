@@ -250,7 +250,7 @@ enum result close_transaction_run(struct db *db, const struct close_request *req
 	return result == RESULT_NONE ? RESULT_OK : result;
 }
 
-static enum result choose_due(struct db *db, size_t limit, const struct close_cursor *cursor,
+static enum result choose_due(struct db *db, const struct close_due_request *due,
 	struct db_rows **rows_out, struct error *error)
 {
 	static const char from_oldest[] =
@@ -262,21 +262,24 @@ static enum result choose_due(struct db *db, size_t limit, const struct close_cu
 		       "WHERE status = 'UNPAID' AND expire_time <= UTC_TIMESTAMP(3) "
 		       "AND expire_time >= ? AND NOT (expire_time = ? AND id <= ?) "
 		       "ORDER BY expire_time LIMIT ? FOR UPDATE SKIP LOCKED";
-	const struct db_param params[] = { db_text(cursor->expire_time),
-		db_text(cursor->expire_time), db_uint(cursor->id), db_uint(limit) };
+	const struct close_cursor *cursor = due->cursor;
+	const struct db_param first[] = { db_uint(due->overdue_ms * 1000), db_uint(due->limit) };
+	const struct db_param next[] = { first[0], db_text(cursor->expire_time),
+		db_text(cursor->expire_time), db_uint(cursor->id), first[1] };
 
 	if (cursor->id == 0)
-		return db_query(db, from_oldest, &params[3], 1, rows_out, error);
-	return db_query(db, from_cursor, params, ARRAY_LENGTH(params), rows_out, error);
+		return db_query(db, from_oldest, first, ARRAY_LENGTH(first), rows_out, error);
+	return db_query(db, from_cursor, next, ARRAY_LENGTH(next), rows_out, error);
 }
 
-static enum result run_due(struct db *db, const struct close_request *request, size_t limit,
-	struct close_cursor *cursor, struct close_order *orders, size_t *count_out,
+static enum result run_due(struct db *db, const struct close_request *request,
+	const struct close_due_request *due, struct close_order *orders, size_t *count_out,
 	struct error *error)
 {
+	struct close_cursor *cursor = due->cursor;
 	struct winners winners = { .ids = NULL };
 	struct db_rows *rows = NULL;
-	enum result result = choose_due(db, limit, cursor, &rows, error);
+	enum result result = choose_due(db, due, &rows, error);
 
 	if (result != RESULT_OK)
 		return error_context(result, error, "find due orders");
@@ -302,7 +305,7 @@ static enum result run_due(struct db *db, const struct close_request *request, s
 }
 
 enum result close_transaction_run_due(struct db *db, const struct close_request *request,
-	size_t limit, struct close_cursor *cursor, struct close_order *orders, size_t *count_out,
+	const struct close_due_request *due, struct close_order *orders, size_t *count_out,
 	struct error *error)
 {
 	uint64_t start_us = clock_now_us();
@@ -310,7 +313,7 @@ enum result close_transaction_run_due(struct db *db, const struct close_request 
 
 	*count_out = 0;
 	if (result == RESULT_OK)
-		result = run_due(db, request, limit, cursor, orders, count_out, error);
+		result = run_due(db, request, due, orders, count_out, error);
 	db_rollback(db); /* does nothing after a commit */
 	request->report->transactions++;
 	request->report->transaction_us += clock_now_us() - start_us;

@@ -23,10 +23,10 @@ MUST_USE enum result close_transaction_run(struct db *db, const struct close_req
 	struct close_order *const *orders, size_t count, size_t *winner_count_out,
 	struct error *error);
 
-/* The same for the oldest due orders behind cursor; fills orders.  NONE: nothing is due.  On a
+/* The same for the oldest due orders behind the cursor; fills orders.  NONE: nothing is due.  On a
  * failure after the selection count_out and orders tell which orders were tried. */
 MUST_USE enum result close_transaction_run_due(struct db *db, const struct close_request *request,
-	size_t limit, struct close_cursor *cursor, struct close_order *orders, size_t *count_out,
+	const struct close_due_request *due, struct close_order *orders, size_t *count_out,
 	struct error *error);
 
 /*

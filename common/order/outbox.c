@@ -166,11 +166,11 @@ enum result outbox_put_off(struct db *db, const char *lease_token, const uint64_
 		"available_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
 		"last_error = COALESCE(?, last_error) WHERE id IN ";
 	char clean[OUTBOX_ERROR_SIZE];
+	size_t clean_size =
+		reason == NULL ? 0 : text_clip(clean, sizeof(clean), reason, strlen(reason));
 	const struct db_param before[] = { db_uint(reason == NULL ? 0 : 1),
-		db_uint(delay_ms * 1000), db_text(reason == NULL ? NULL : clean) };
-
-	if (reason != NULL)
-		(void)text_clip(clean, sizeof(clean), reason, strlen(reason));
+		db_uint(delay_ms * 1000),
+		reason == NULL ? db_null() : db_bytes(clean, clean_size) };
 	struct db_param *params =
 		list_params(before, ARRAY_LENGTH(before), ids, count, lease_token);
 	enum result result = update_list(db, head, IF_STILL_OURS, params, ARRAY_LENGTH(before),
@@ -216,7 +216,9 @@ static enum result fail_row(struct db *db, const char *lease_token, const struct
 	};
 	uint64_t changed = 0;
 
-	(void)text_clip(clean, sizeof(clean), reason, strlen(reason));
+	size_t clean_size = text_clip(clean, sizeof(clean), reason, strlen(reason));
+	const struct db_param params[] = { db_bytes(clean, clean_size), db_uint(row->id),
+		db_text(lease_token) };
 	(void)text_format(ref, sizeof(ref), "%" PRIu64, row->id);
 	enum result result = db_execute(db, sql, params, ARRAY_LENGTH(params), &changed, error);
 	if (result == RESULT_OK && changed == 0)
