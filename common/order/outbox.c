@@ -205,7 +205,9 @@ static enum result fail_row(struct db *db, const char *lease_token, const struct
 		"lease_until = NULL, last_error = ? WHERE id = ?" IF_STILL_OURS;
 	char clean[OUTBOX_ERROR_SIZE];
 	char ref[24];
-	const struct db_param params[] = { db_text(clean), db_uint(row->id), db_text(lease_token) };
+	size_t clean_size = text_clip(clean, sizeof(clean), reason, strlen(reason));
+	const struct db_param params[] = { db_bytes(clean, clean_size), db_uint(row->id),
+		db_text(lease_token) };
 	const struct alert_notice notice = {
 		.kind = ALERT_KIND_OUTBOX_FAILED,
 		.severity = ALERT_SEVERITY_WARNING,
@@ -216,9 +218,6 @@ static enum result fail_row(struct db *db, const char *lease_token, const struct
 	};
 	uint64_t changed = 0;
 
-	size_t clean_size = text_clip(clean, sizeof(clean), reason, strlen(reason));
-	const struct db_param params[] = { db_bytes(clean, clean_size), db_uint(row->id),
-		db_text(lease_token) };
 	(void)text_format(ref, sizeof(ref), "%" PRIu64, row->id);
 	enum result result = db_execute(db, sql, params, ARRAY_LENGTH(params), &changed, error);
 	if (result == RESULT_OK && changed == 0)
