@@ -2,7 +2,9 @@
  * httpd - small HTTP/1.1 server: routes by table, limits on size, time and connections.
  *
  * It has no thread: the owner calls httpd_step, which answers what has arrived.  A client that sends
- * its request too slowly is cut off after the time limit and never holds up the others.
+ * its request or takes its answer too slowly is cut off after the time limit and never holds up the
+ * others; when places get scarce, the one that has been at it longest is cut off earlier.
+ * Unknown paths are answered 404, known ones with another method 405; HEAD goes to the GET handler.
  */
 #ifndef COMMON_IO_HTTPD_H
 #define COMMON_IO_HTTPD_H
@@ -14,6 +16,10 @@
 #include "common/base/result.h"
 
 struct httpd;
+
+enum {
+	HTTPD_HEADER_VALUE_SIZE = 128
+};
 
 struct httpd_request {
 	const char *method;
@@ -29,7 +35,11 @@ struct httpd_answer {
 	const char *content_type; /* a constant */
 	char *body_adopt;
 	size_t body_size;
-	bool drop_connection; /* close without an answer: for servers that play dead in tests */
+	const char *header; /* one more header, a constant; NULL: none */
+	char header_value[HTTPD_HEADER_VALUE_SIZE];
+	/* For servers that play slow or dead in tests: */
+	uint64_t delay_ms;    /* the answer waits, the others do not */
+	bool drop_connection; /* close without an answer */
 };
 
 struct httpd_route {
@@ -40,15 +50,16 @@ struct httpd_route {
 };
 
 struct httpd_settings {
-	const char *address; /* "127.0.0.1:9464", "[::1]:9464", "0.0.0.0:0" */
+	const char *address; /* see endpoint */
 	const struct httpd_route *routes;
 	void *context;
 	size_t body_max; /* bytes; more is answered 413 */
 	uint32_t connection_max;
-	uint64_t time_limit_ms; /* for a client to send its request */
+	/* For a client to send its request and take the answer, and for a kept connection until
+	 * the next request is complete. */
+	uint64_t time_limit_ms;
 };
 
-bool httpd_is_address(const char *address);
 /* PERMANENT when the address cannot be bound.  Copies the address, borrows the rest. */
 MUST_USE enum result httpd_create(
 	const struct httpd_settings *settings, struct httpd **httpd_out, struct error *error);
@@ -58,13 +69,8 @@ uint16_t httpd_port(const struct httpd *httpd);
 /* Takes, reads, answers; waits up to wait_ms when nothing is there. */
 void httpd_step(struct httpd *httpd, uint64_t wait_ms);
 
-/* NULL when absent; borrowed for the handler's run. */
+/* NULL when absent, "" for a name without a value; borrowed for the handler's run. */
 const char *httpd_header(const struct httpd_request *request, const char *name);
 const char *httpd_query(const struct httpd_request *request, const char *name);
-
-/* One GET over plain HTTP to host:port, waiting at most time_limit_ms: for --healthcheck.  Gives
- * the status code. */
-MUST_USE enum result httpd_probe(const char *address, const char *path, uint64_t time_limit_ms,
-	unsigned int *status_out, struct error *error);
 
 #endif
