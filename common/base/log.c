@@ -29,7 +29,8 @@ static const char *log_program = "lapse";
 static const char *log_version = "";
 static const char *log_instance = "";
 static bool log_as_json = true;
-static enum log_level log_level_limit = LOG_LEVEL_INFO;
+/* The ops thread logs too. */
+static _Atomic(enum log_level) log_level_limit = LOG_LEVEL_INFO;
 
 void log_open(
 	const char *program, const char *version, const char *instance, enum log_format format)

@@ -7,6 +7,7 @@
 #ifndef COMMON_SERVICE_METRICS_H
 #define COMMON_SERVICE_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@
 enum metric_type {
 	METRIC_TYPE_END,
 	METRIC_TYPE_COUNTER,
+	METRIC_TYPE_MEASURED, /* a counter kept by somebody else and set here, like CPU seconds */
 	METRIC_TYPE_GAUGE,
 	METRIC_TYPE_HISTOGRAM,
 };
@@ -52,6 +54,9 @@ void metrics_set(const struct metric_family *family, size_t series, double value
 void metrics_observe(const struct metric_family *family, size_t series, double value);
 /* The value of a counter, for dumps and tests. */
 uint64_t metrics_count(const struct metric_family *family, size_t series);
+
+/* name="value" for a list of series, escaped; false when it did not fit whole. */
+bool metrics_write_label(char *target, size_t target_size, const char *name, const char *value);
 
 /* All families as Prometheus text, NUL-terminated, owned by the caller. */
 MUST_USE char *metrics_write(size_t *size_out);

@@ -37,7 +37,8 @@ struct service_program {
 	const char *name;    /* "lapse-consumer" */
 	const char *summary; /* one line for --help */
 	const struct setting *settings;
-	void (*check)(const void *settings, struct settings_report *report); /* may be NULL */
+	/* Rules between settings.  Fields that could not be read are NULL or 0.  May be NULL. */
+	void (*check)(const void *settings, struct settings_report *report);
 	const struct metric_family *metrics; /* ended by METRIC_END; may be NULL */
 	unsigned int checks;                 /* enum service_check, or-ed: what /readyz asks for */
 	void (*dump)(void *context);         /* state to the log on USR1; may be NULL */
@@ -52,7 +53,7 @@ struct service_program {
 };
 
 /*
- * Options, settings, log, signals, metrics, ops port.  Leaves by itself after --help, --version,
+ * Options, settings, log, signals, metrics, ops port.  argv[0] is not looked at.  Leaves by itself after --help, --version,
  * --check-config, --healthcheck or a mistake.  settings is all zero and starts with a struct
  * service_settings.  Borrows program and settings until service_end.
  */
@@ -60,9 +61,11 @@ void service_begin(int argc, char **argv, const struct service_program *program,
 
 /*
  * Calls step until a stop is requested; gives the exit status.  OK, NONE → again at once; CONFLICT
- * → again after a short random pause; TEMPORARY → not ready, log, wait by backoff (0.5 s doubling
- * to 30 s, full jitter) in slices that end at a stop request; PERMANENT → the same with the
- * longest wait and an error line.
+ * → again after a short random pause; TEMPORARY → not ready, a warning at the first, tenth,
+ * hundredth time of the same words, wait by backoff (0.5 s doubling to 30 s, full jitter) in slices
+ * that end at a stop request; PERMANENT → the same with the longest wait and an error line each time.
+ * The first good turn after that logs "recovered".  HUP and USR1 are served between turns and slices.
+ * A program that ends by itself calls shutdown_request().
  */
 int service_run(enum result (*step)(void *context, struct error *error), void *context);
 /* Logs the error and gives EXIT_STATUS_FAILED. */
@@ -71,6 +74,8 @@ void service_end(void);
 
 /* What /readyz says about one dependency.  text (may be NULL) is copied. */
 void service_set_check(enum service_check check, bool is_well, const char *text);
+/* Counts a connection that was lost and built again. */
+void service_note_reconnect(enum service_check check);
 /* For steps that wait inside: stores the time of a turn for /livez. */
 void service_note_turn(void);
 
