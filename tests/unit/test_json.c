@@ -5,7 +5,9 @@
 #include <check.h>
 
 #include "common/base/compiler.h"
+#include "common/base/memory.h"
 #include "common/io/json.h"
+#include "tests/support/runner.h"
 
 enum {
 	SIZE_MAX_HERE = 4096
@@ -53,13 +55,15 @@ static const struct refused refused[] = {
 
 START_TEST(what_is_no_json_is_refused_with_the_reason)
 {
-	struct json *root = NULL;
-	struct error error = { 0 };
+	for (size_t i = 0; i < ARRAY_LENGTH(refused); i++) {
+		struct json *root = NULL;
+		struct error error = { 0 };
 
-	ck_assert_int_eq(parse(refused[_i].text, &root, &error), RESULT_PERMANENT);
-	ck_assert_ptr_null(root);
-	ck_assert_msg(strstr(error.text, refused[_i].words) != NULL,
-		"\"%s\" says nothing of \"%s\"", error.text, refused[_i].words);
+		ck_assert_int_eq(parse(refused[i].text, &root, &error), RESULT_PERMANENT);
+		ck_assert_ptr_null(root);
+		ck_assert_msg(strstr(error.text, refused[i].words) != NULL,
+			"line %zu: \"%s\" does not say \"%s\"", i, error.text, refused[i].words);
+	}
 }
 END_TEST
 
@@ -108,22 +112,27 @@ START_TEST(a_text_over_the_limit_is_refused)
 }
 END_TEST
 
-/* 0: as deep as allowed, 1: one deeper, 2: enough to end a recursive parser. */
-START_TEST(depth_is_limited)
+/* The result of so many opened and closed arrays. */
+static enum result parse_nested(size_t depth)
 {
-	static const size_t depths[] = { JSON_DEPTH_MAX, JSON_DEPTH_MAX + 1, 1000000 };
-	size_t depth = depths[_i];
-	char *text = malloc(2 * depth);
+	char *text = memory_allocate(2 * depth);
 	struct json *root = NULL;
 	struct error error = { 0 };
 
-	ck_assert_ptr_nonnull(text);
 	memset(text, '[', depth);
 	memset(text + depth, ']', depth);
-	ck_assert_int_eq(json_parse(text, 2 * depth, 2 * depth, &root, &error),
-		_i == 0 ? RESULT_OK : RESULT_PERMANENT);
+	enum result result = json_parse(text, 2 * depth, 2 * depth, &root, &error);
 	json_destroy(&root);
 	free(text);
+	return result;
+}
+
+START_TEST(depth_is_limited)
+{
+	ck_assert_int_eq(parse_nested(JSON_DEPTH_MAX), RESULT_OK);
+	ck_assert_int_eq(parse_nested(JSON_DEPTH_MAX + 1), RESULT_PERMANENT);
+	/* Enough to end a parser that recurses. */
+	ck_assert_int_eq(parse_nested(1000000), RESULT_PERMANENT);
 }
 END_TEST
 
@@ -233,26 +242,20 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("json");
-	TCase *tests = tcase_create("json");
+	const TTest *const tests[] = {
+		what_is_no_json_is_refused_with_the_reason,
+		an_error_never_quotes_the_text,
+		a_nul_byte_in_the_middle_is_refused,
+		bytes_behind_the_given_size_are_not_read,
+		a_text_over_the_limit_is_refused,
+		depth_is_limited,
+		brackets_inside_a_text_are_not_depth,
+		values_are_read_by_their_type,
+		what_is_absent_is_null_all_the_way_down,
+		what_is_built_is_written_in_order,
+		a_text_that_is_no_utf8_is_cleaned,
+		setting_a_key_again_replaces_it,
+	};
 
-	tcase_add_loop_test(
-		tests, what_is_no_json_is_refused_with_the_reason, 0, (int)ARRAY_LENGTH(refused));
-	tcase_add_test(tests, an_error_never_quotes_the_text);
-	tcase_add_test(tests, a_nul_byte_in_the_middle_is_refused);
-	tcase_add_test(tests, bytes_behind_the_given_size_are_not_read);
-	tcase_add_test(tests, a_text_over_the_limit_is_refused);
-	tcase_add_loop_test(tests, depth_is_limited, 0, 3);
-	tcase_add_test(tests, brackets_inside_a_text_are_not_depth);
-	tcase_add_test(tests, values_are_read_by_their_type);
-	tcase_add_test(tests, what_is_absent_is_null_all_the_way_down);
-	tcase_add_test(tests, what_is_built_is_written_in_order);
-	tcase_add_test(tests, a_text_that_is_no_utf8_is_cleaned);
-	tcase_add_test(tests, setting_a_key_again_replaces_it);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	return runner_run("json", tests, ARRAY_LENGTH(tests));
 }
