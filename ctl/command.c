@@ -12,11 +12,13 @@
 #include "common/base/text.h"
 #include "ctl/migrate.h"
 #include "ctl/status.h"
+#include "ctl/verify.h"
 #include "version.h"
 
 enum {
 	WORDS_SIZE = 64,
 	NEAR_DISTANCE_MAX = 3,
+	ERROR_NO_TABLE = 1146,
 };
 
 /* POSIX names it and leaves the declaration to us. */
@@ -34,10 +36,18 @@ static const struct command commands[] = {
 	{ "migrate", NULL, "apply the numbered migrations of the schema, each once",
 		OPTION_BIT(OPTION_SHOW_STATUS), migrate_run },
 	{ "status", NULL, "show the overview on one screen", OPTION_BIT(OPTION_CHECK), status_run },
+	{ "verify", NULL, "check the promises by SQL, one line per check",
+		OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_OVERDUE_GRACE), verify_run },
 };
 
 static const struct setting command_settings_table[] = {
 	SETTINGS_SHARED(struct command_settings, db, db_settings_table),
+	SETTING_DURATION(struct command_settings, sweep_interval_ms, "LAPSE_SWEEP_INTERVAL", "60s",
+		SECONDS(1), HOURS(1), "time between two sweeps: two of them are the promise"),
+	SETTING_DURATION(struct command_settings, lease_ms, "LAPSE_LEASE", "30s", SECONDS(1),
+		HOURS(1), "how long rows are leased"),
+	SETTING_DURATION(struct command_settings, retention_ms, "LAPSE_RETENTION", "7d", HOURS(1),
+		DAYS(3650), "how long settled rows are kept"),
 	SETTING_END,
 };
 
@@ -150,7 +160,7 @@ static enum result parse(
 		if (result != RESULT_OK)
 			return result;
 	}
-	if (line->operand_count > 0 && line->command->operands == NULL)
+	if (line->command != NULL && line->operand_count > 0 && line->command->operands == NULL)
 		return error_set(RESULT_PERMANENT, error, "%s takes no \"%.60s\"",
 			line->command->words, line->operands[0]);
 	return RESULT_OK;
@@ -266,6 +276,27 @@ int command_connect(const struct command_context *context)
 		return EXIT_STATUS_OK;
 	int status = command_fail(context, result, &error);
 	return status == EXIT_STATUS_NO_PERMISSION ? status : EXIT_STATUS_UNAVAILABLE;
+}
+
+int command_connect_to_schema(const struct command_context *context)
+{
+	static const char sql[] = "SELECT COALESCE(MAX(version), 0) FROM t_schema_version";
+	struct error error = { 0 };
+	struct db_rows *rows = NULL;
+	int status = command_connect(context);
+
+	if (status != EXIT_STATUS_OK)
+		return status;
+	enum result result = db_query(context->db, sql, NULL, 0, &rows, &error);
+	bool is_current = result == RESULT_OK && db_rows_next(rows) &&
+			  db_rows_uint(rows, 0) >= LAPSE_SCHEMA_VERSION;
+	db_rows_destroy(&rows);
+	if (is_current)
+		return EXIT_STATUS_OK;
+	if (result != RESULT_OK && db_last_errno(context->db) != ERROR_NO_TABLE)
+		return command_fail(context, result, &error);
+	output_complain("the schema is not there or too old: run lapsectl migrate");
+	return EXIT_STATUS_UNAVAILABLE;
 }
 
 /* Access denied, in its several numbers. */

@@ -13,6 +13,9 @@
 
 struct command_settings {
 	struct db_settings db;
+	uint64_t sweep_interval_ms;
+	uint64_t retention_ms;
+	uint64_t lease_ms;
 };
 
 /* What a command gets: read-only but for the connection, which is not open yet. */
@@ -30,6 +33,8 @@ int command_main(int argc, char **argv);
 
 /* Connects, or complains.  EXIT_STATUS_OK when connected. */
 int command_connect(const struct command_context *context);
+/* The same, and the schema must be there and new enough. */
+int command_connect_to_schema(const struct command_context *context);
 /* Complains and gives the exit status that fits the result and what the server answered. */
 int command_fail(
 	const struct command_context *context, enum result result, const struct error *error);

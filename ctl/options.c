@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/base/settings.h"
 #include "common/base/text.h"
 
 enum {
@@ -22,7 +23,7 @@ struct option_row {
 	char letter; /* '\0': none */
 	const char *name;
 	const char *value;         /* word for the value in --help */
-	uint64_t minimum, maximum; /* of a NUMBER */
+	uint64_t minimum, maximum; /* of a NUMBER or DURATION */
 	const char *help;
 };
 
@@ -54,6 +55,10 @@ static const struct option_row option_rows[] = {
 		"list the migrations and whether each is applied" },
 	[OPTION_CHECK] = { OPTION_KIND_FLAG, '\0', "check", NULL, 0, 0,
 		"leave with 1 when anything is red" },
+	[OPTION_SINCE] = { OPTION_KIND_DURATION, '\0', "since", "DURATION", SECONDS(1), DAYS(36500),
+		"how far to look back (default: 24h)" },
+	[OPTION_OVERDUE_GRACE] = { OPTION_KIND_DURATION, '\0', "overdue-grace", "DURATION", 0,
+		DAYS(36500), "how long an order may be overdue (default: two sweep intervals)" },
 };
 _Static_assert(ARRAY_LENGTH(option_rows) == OPTION_COUNT, "each option has its row");
 
@@ -134,7 +139,8 @@ static enum result read_value(
 			"--%s: \"%.40s\" is not a whole number from %" PRIu64 " to %" PRIu64,
 			row->name, value->text, row->minimum, row->maximum);
 	case OPTION_KIND_DURATION:
-		if (text_parse_duration(value->text, &value->number))
+		if (text_parse_duration(value->text, &value->number) &&
+			value->number >= row->minimum && value->number <= row->maximum)
 			return RESULT_OK;
 		return error_set(RESULT_PERMANENT, error,
 			"--%s: \"%.40s\" is not a duration such as 90s, 5m, 2h or 7d", row->name,

@@ -30,10 +30,12 @@ enum option {
 	OPTION_ACTOR,
 	OPTION_SHOW_STATUS, /* --status of migrate, a flag */
 	OPTION_CHECK,
+	OPTION_SINCE,
+	OPTION_OVERDUE_GRACE,
 };
 
 enum {
-	OPTION_COUNT = OPTION_CHECK + 1
+	OPTION_COUNT = OPTION_OVERDUE_GRACE + 1
 };
 
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
