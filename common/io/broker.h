@@ -55,6 +55,10 @@ uint64_t broker_epoch(const struct broker *broker);
 bool broker_is_blocked(const struct broker *broker);
 /* "RabbitMQ 3.10.8"; "" before the first connection. */
 const char *broker_server(const struct broker *broker);
+/* Code and text with which the broker last refused something or closed the connection: 406,
+ * "PRECONDITION_FAILED - ..."; 0 and "" when it never did. */
+uint16_t broker_refusal_code(const struct broker *broker);
+const char *broker_refusal_text(const struct broker *broker);
 
 /* ---- declaring: all idempotent; a property that differs is PERMANENT and drops the connection */
 
@@ -73,7 +77,8 @@ MUST_USE enum result broker_bind_queue(struct broker *broker, const char *queue,
 	const char *exchange, const char *routing_key, struct error *error);
 MUST_USE enum result broker_bind_exchange(struct broker *broker, const char *target,
 	const char *exchange, const char *routing_key, struct error *error);
-/* Passive declare.  NONE: there is no such queue (the channel was opened again). */
+/* Passive declare.  NONE: there is no such queue; this costs the channel, so a connection with
+ * confirms or a subscription is dropped, while any other goes on. */
 MUST_USE enum result broker_count_queue(struct broker *broker, const char *queue,
 	uint32_t *ready_out, uint32_t *consumers_out, struct error *error);
 
@@ -101,10 +106,16 @@ struct broker_message {
 MUST_USE enum result broker_enable_confirms(struct broker *broker, struct error *error);
 /*
  * Writes one persistent message; number_out is its confirm number.  The write may wait while the
- * socket is full, at most the heartbeat time.  Blocked → TEMPORARY without writing.
+ * socket is full, at most the heartbeat time.  Blocked → TEMPORARY without writing.  PERMANENT: a
+ * text of this message is too long for the wire; the connection goes on.
+ *
+ * Messages are gathered and written together: when the buffer is full, by broker_flush, and by every
+ * function that talks to the broker, broker_next included.
  */
 MUST_USE enum result broker_publish(struct broker *broker, const struct broker_message *message,
 	uint64_t *number_out, struct error *error);
+/* Writes what broker_publish has gathered, for a caller who turns to something else now. */
+MUST_USE enum result broker_flush(struct broker *broker, struct error *error);
 
 /* ---- consuming */
 
