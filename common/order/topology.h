@@ -29,6 +29,10 @@ enum topology_mode {
 /* "auto", "plugin", "levels", "none", ended by NULL. */
 extern const char *const topology_mode_names[];
 
+/* The longest delay a mode can hold: 2^31 - 1 ms; all 24 levels together. */
+#define TOPOLOGY_PLUGIN_MAX_MS UINT64_C(2147483647)
+#define TOPOLOGY_LEVELS_MAX_MS (((UINT64_C(1) << TOPOLOGY_LEVELS) - 1) * TOPOLOGY_UNIT_MS)
+
 enum {
 	TOPOLOGY_FIXED_MAX = 16,
 	TOPOLOGY_LEVELS = 24,
@@ -75,11 +79,14 @@ MUST_USE enum result topology_declare_due(
 enum topology_mode topology_mode(const struct topology *topology);
 /* The longest delay the mode in use can hold. */
 uint64_t topology_delay_max_ms(const struct topology *topology);
+/* The same of any mode; of AUTO the smaller one, of NONE there is no limit. */
+uint64_t topology_mode_max_ms(enum topology_mode mode);
 
 /*
  * Fills exchange, routing key, mandatory and delay of message so that it reaches the due queue
  * after remaining_ms (0 or less: at once; more than the mode can hold: at the most).  The texts
- * live in the topology until the next call.
+ * live in the topology until the next call.  In the modes AUTO and NONE nothing can wait: it goes
+ * to the due queue at once, so ask for the mode first.
  */
 void topology_route(
 	struct topology *topology, int64_t remaining_ms, struct broker_message *message);
