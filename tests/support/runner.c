@@ -6,6 +6,7 @@
 
 #include "common/base/random.h"
 #include "common/base/text.h"
+#include "tests/support/scratch.h"
 
 enum {
 	TEST_LIMIT_S = 60
@@ -52,6 +53,7 @@ int runner_run_with(const char *name, const struct runner_fixture *fixture,
 	Suite *suite = suite_create(name);
 	TCase *cases = tcase_create(name);
 
+	(void)runner_seed();
 	for (size_t i = 0; i < count; i++)
 		tcase_add_test(cases, tests[i]);
 	if (fixture != NULL)
@@ -62,5 +64,6 @@ int runner_run_with(const char *name, const struct runner_fixture *fixture,
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
+	scratch_leave(failed > 0);
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
