@@ -55,7 +55,7 @@ static const struct setting command_settings_table[] = {
 struct command_line {
 	const struct command *command;
 	char words[WORDS_SIZE]; /* the first word while it is not a whole command */
-	struct options options;
+	struct option_set options;
 	char **operands;
 	size_t operand_count;
 };
@@ -66,9 +66,9 @@ static void print_help(const struct command *command)
 		(void)printf("Usage: lapsectl COMMAND [OPTION]...\n\n"
 			     "The command line of Lapse for operators.\n\nCommands:\n");
 		for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-			(void)printf("  %-24s %s\n", commands[i].words, commands[i].summary);
+			(void)printf("  %-28s %s\n", commands[i].words, commands[i].summary);
 		(void)printf("\nOptions of every command:\n");
-		options_print_help(options_common, stdout);
+		option_print_help(option_common, stdout);
 		(void)printf("\nSettings, from the environment or --env-file, with defaults:\n");
 		settings_print_help(command_settings_table, stdout);
 		(void)printf("\nlapsectl COMMAND --help says more about one command.\n");
@@ -77,7 +77,7 @@ static void print_help(const struct command *command)
 	(void)printf("Usage: lapsectl %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", command->words,
 		command->operands == NULL ? "" : " ",
 		command->operands == NULL ? "" : command->operands, command->summary);
-	options_print_help(command->options | options_common, stdout);
+	option_print_help(command->options | option_common, stdout);
 }
 
 static const struct command *find_command(const char *words)
@@ -145,13 +145,13 @@ static enum result parse(
 		enum result result = RESULT_OK;
 		char *argument = arguments[place];
 		uint64_t allowed =
-			options_common | (line->command == NULL ? 0 : line->command->options);
+			option_common | (line->command == NULL ? 0 : line->command->options);
 
 		if (!has_ended && text_equals(argument, "--")) {
 			has_ended = true;
 			place++;
 		} else if (!has_ended && argument[0] == '-' && argument[1] != '\0') {
-			result = options_take(
+			result = option_take(
 				&line->options, allowed, arguments, count, &place, error);
 		} else {
 			result = take_word(line, argument, error);
@@ -166,17 +166,17 @@ static enum result parse(
 	return RESULT_OK;
 }
 
-static void set_output(struct output *output, const struct options *options)
+static void set_output(struct output *output, const struct option_set *options)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	if (options_has(options, OPTION_JSON))
+	if (option_is_given(options, OPTION_JSON))
 		output->form = OUTPUT_FORM_JSON;
-	else if (options_has(options, OPTION_PLAIN))
+	else if (option_is_given(options, OPTION_PLAIN))
 		output->form = OUTPUT_FORM_PLAIN;
-	output->is_quiet = options_has(options, OPTION_QUIET);
-	output->is_verbose = options_has(options, OPTION_VERBOSE);
-	output->has_color = !options_has(options, OPTION_NO_COLOR) &&
+	output->is_quiet = option_is_given(options, OPTION_QUIET);
+	output->is_verbose = option_is_given(options, OPTION_VERBOSE);
+	output->has_color = !option_is_given(options, OPTION_NO_COLOR) &&
 			    (no_color == NULL || no_color[0] == '\0') &&
 			    output->form == OUTPUT_FORM_TEXT && isatty(STDOUT_FILENO) == 1;
 	output->has_terminal = isatty(STDERR_FILENO) == 1;
@@ -218,17 +218,17 @@ static int run_with_settings(const struct command_line *line, char *const *envir
 	struct command_settings settings = { 0 };
 	struct settings_report *report = settings_report_create();
 	struct settings_source *source = settings_source_create(
-		environment, options_text(&line->options, OPTION_ENV_FILE), report);
+		environment, option_text(&line->options, OPTION_ENV_FILE), report);
 	int status;
 
 	settings_read(command_settings_table, source, &settings, report);
 	settings_check_names(source, report);
 	db_check_settings(&settings.db, report);
-	if (options_has(&line->options, OPTION_CHECK_CONFIG))
+	if (option_is_given(&line->options, OPTION_CHECK_CONFIG))
 		settings_print_values(command_settings_table, source, stdout);
 	if (settings_report_count(report) > 0)
 		status = complain_about_settings(report);
-	else if (options_has(&line->options, OPTION_CHECK_CONFIG))
+	else if (option_is_given(&line->options, OPTION_CHECK_CONFIG))
 		status = EXIT_STATUS_OK;
 	else
 		status = run_command(line, &settings);
@@ -254,12 +254,12 @@ int command_main(int argc, char **argv)
 	enum result result = parse(&line, argv + 1, argc > 0 ? argc - 1 : 0, &error);
 	if (result != RESULT_OK)
 		status = refuse_usage(error.text);
-	else if (options_has(&line.options, OPTION_HELP))
+	else if (option_is_given(&line.options, OPTION_HELP))
 		print_help(line.command);
-	else if (options_has(&line.options, OPTION_VERSION))
+	else if (option_is_given(&line.options, OPTION_VERSION))
 		(void)printf("lapsectl %s (git %s, schema %d)\n", LAPSE_VERSION, LAPSE_REVISION,
 			LAPSE_SCHEMA_VERSION);
-	else if (line.command == NULL && !options_has(&line.options, OPTION_CHECK_CONFIG))
+	else if (line.command == NULL && !option_is_given(&line.options, OPTION_CHECK_CONFIG))
 		status = refuse_usage("no command");
 	else
 		status = run_with_settings(&line, environ);

@@ -8,7 +8,7 @@
 
 #include "common/base/result.h"
 #include "common/io/db.h"
-#include "ctl/options.h"
+#include "ctl/option.h"
 #include "ctl/output.h"
 
 struct command_settings {
@@ -20,7 +20,7 @@ struct command_settings {
 
 /* What a command gets: read-only but for the connection, which is not open yet. */
 struct command_context {
-	const struct options *options;
+	const struct option_set *options;
 	char *const *operands; /* borrowed from the command line */
 	size_t operand_count;
 	const struct command_settings *settings;

@@ -174,9 +174,9 @@ int migrate_run(const struct command_context *context)
 	if (status != EXIT_STATUS_OK)
 		return status;
 	migrate.statuses = memory_allocate_array(migration_file_count, sizeof(*migrate.statuses));
-	if (options_has(context->options, OPTION_SHOW_STATUS))
+	if (option_is_given(context->options, OPTION_SHOW_STATUS))
 		status = show(&migrate, false);
-	else if (options_has(context->options, OPTION_DRY_RUN))
+	else if (option_is_given(context->options, OPTION_DRY_RUN))
 		status = show(&migrate, true);
 	else
 		status = apply(&migrate);

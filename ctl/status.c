@@ -38,7 +38,7 @@ int status_run(const struct command_context *context)
 	table_add(table, values);
 	table_print(table, &context->output, stdout);
 	table_destroy(&table);
-	return options_has(context->options, OPTION_CHECK) && newest < LAPSE_SCHEMA_VERSION
+	return option_is_given(context->options, OPTION_CHECK) && newest < LAPSE_SCHEMA_VERSION
 		       ? EXIT_STATUS_FAILED
 		       : EXIT_STATUS_OK;
 }

@@ -114,14 +114,14 @@ static void print_report(const struct output *output, const struct invariant_rep
 
 int verify_run(const struct command_context *context)
 {
-	const struct options *options = context->options;
+	const struct option_set *options = context->options;
 	const uint64_t grace_ms = 2 * context->settings->sweep_interval_ms;
 	struct output output = context->output;
 	const struct invariant_progress progress = { .tell = tell_progress, .context = &output };
 	const struct invariant_limits limits = {
-		.since_ms = options_number(options, OPTION_SINCE, DAYS(1)),
+		.since_ms = option_number(options, OPTION_SINCE, DAYS(1)),
 		.retention_ms = context->settings->retention_ms,
-		.overdue_ms = options_number(options, OPTION_OVERDUE_GRACE, grace_ms),
+		.overdue_ms = option_number(options, OPTION_OVERDUE_GRACE, grace_ms),
 		.stale_ms = grace_ms + context->settings->lease_ms,
 	};
 	struct error error = { 0 };

@@ -1,4 +1,4 @@
-#include "ctl/options.h"
+#include "ctl/option.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static const struct option_row option_rows[] = {
 };
 _Static_assert(ARRAY_LENGTH(option_rows) == OPTION_COUNT, "each option has its row");
 
-const uint64_t options_common =
+const uint64_t option_common =
 	OPTION_BIT(OPTION_HELP) | OPTION_BIT(OPTION_VERSION) | OPTION_BIT(OPTION_CHECK_CONFIG) |
 	OPTION_BIT(OPTION_ENV_FILE) | OPTION_BIT(OPTION_JSON) | OPTION_BIT(OPTION_PLAIN) |
 	OPTION_BIT(OPTION_QUIET) | OPTION_BIT(OPTION_VERBOSE) | OPTION_BIT(OPTION_NO_COLOR) |
@@ -149,7 +149,7 @@ static enum result read_value(
 	return RESULT_PERMANENT;
 }
 
-enum result options_take(struct options *options, uint64_t allowed, char *const *arguments,
+enum result option_take(struct option_set *options, uint64_t allowed, char *const *arguments,
 	int count, int *place, struct error *error)
 {
 	const char *argument = arguments[*place];
@@ -177,22 +177,22 @@ enum result options_take(struct options *options, uint64_t allowed, char *const 
 	return read_value(row, value, error);
 }
 
-bool options_has(const struct options *options, enum option option)
+bool option_is_given(const struct option_set *options, enum option option)
 {
 	return options->values[option].is_set;
 }
 
-const char *options_text(const struct options *options, enum option option)
+const char *option_text(const struct option_set *options, enum option option)
 {
 	return options->values[option].text;
 }
 
-uint64_t options_number(const struct options *options, enum option option, uint64_t fallback)
+uint64_t option_number(const struct option_set *options, enum option option, uint64_t fallback)
 {
 	return options->values[option].is_set ? options->values[option].number : fallback;
 }
 
-void options_print_help(uint64_t set, FILE *file)
+void option_print_help(uint64_t set, FILE *file)
 {
 	char names[NAME_SIZE];
 
@@ -205,6 +205,6 @@ void options_print_help(uint64_t set, FILE *file)
 			row->value == NULL ? "" : " ", row->value == NULL ? "" : row->value);
 		if (row->letter == '\0')
 			memset(names, ' ', strlen("-x, "));
-		(void)fprintf(file, "  %-24s %s\n", names, row->help);
+		(void)fprintf(file, "  %-28s %s\n", names, row->help);
 	}
 }

@@ -1,11 +1,11 @@
 /*
- * options - the options of lapsectl, by table: each has one name, one kind and one meaning.
+ * option - the options of lapsectl, by table: each has one name, one kind and one meaning.
  *
  * Which of them a command takes is a set of bits; the same long name may stand for another option
  * in another command.
  */
-#ifndef CTL_OPTIONS_H
-#define CTL_OPTIONS_H
+#ifndef CTL_OPTION_H
+#define CTL_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ enum {
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
 /* What every command takes. */
-extern const uint64_t options_common;
+extern const uint64_t option_common;
 
 struct option_value {
 	bool is_set;
@@ -50,7 +50,7 @@ struct option_value {
 };
 
 /* Plain data; all zero is "nothing given". */
-struct options {
+struct option_set {
 	struct option_value values[OPTION_COUNT];
 };
 
@@ -58,15 +58,15 @@ struct options {
  * Takes the option at arguments[*place], with its value when it has one, and moves place behind
  * both.  PERMANENT with words: not one of allowed, no value, or a value of the wrong kind.
  */
-MUST_USE enum result options_take(struct options *options, uint64_t allowed, char *const *arguments,
-	int count, int *place, struct error *error);
+MUST_USE enum result option_take(struct option_set *options, uint64_t allowed,
+	char *const *arguments, int count, int *place, struct error *error);
 
-bool options_has(const struct options *options, enum option option);
+bool option_is_given(const struct option_set *options, enum option option);
 /* NULL when not given. */
-const char *options_text(const struct options *options, enum option option);
-uint64_t options_number(const struct options *options, enum option option, uint64_t fallback);
+const char *option_text(const struct option_set *options, enum option option);
+uint64_t option_number(const struct option_set *options, enum option option, uint64_t fallback);
 
 /* One line for each option of the set. */
-void options_print_help(uint64_t set, FILE *file);
+void option_print_help(uint64_t set, FILE *file);
 
 #endif
