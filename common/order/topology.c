@@ -113,10 +113,9 @@ int topology_delay_key(uint32_t units, char *key)
 	while (units >> (level + 1) != 0)
 		level++;
 	for (int bit = 0; bit <= level; bit++) {
-		key[2 * bit] = (units >> bit & 1) != 0 ? '1' : '0';
-		key[2 * bit + 1] = '.';
+		*key++ = (units >> bit & 1) != 0 ? '1' : '0';
+		*key++ = bit < level ? '.' : '\0';
 	}
-	key[2 * level + 1] = '\0';
 	return level;
 }
 

@@ -105,12 +105,14 @@ static enum result declare_delay_queue(struct broker *broker, const char *name, 
 /* "*.*.1.#": the word at place level is bit. */
 static void set_pattern(char pattern[PATTERN_SIZE], int level, char bit)
 {
+	char *place = pattern;
+
 	for (int i = 0; i < level; i++) {
-		pattern[2 * i] = '*';
-		pattern[2 * i + 1] = '.';
+		*place++ = '*';
+		*place++ = '.';
 	}
-	pattern[2 * level] = bit;
-	memcpy(pattern + 2 * level + 1, ".#", sizeof(".#"));
+	*place++ = bit;
+	memcpy(place, ".#", sizeof(".#"));
 }
 
 static enum result bind_level(const struct topology *topology, struct broker *broker, int level,
