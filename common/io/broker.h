@@ -177,6 +177,9 @@ MUST_USE enum result broker_ack_up_to(
 /* Acks one delivery. */
 MUST_USE enum result broker_ack(
 	struct broker *broker, uint64_t epoch, uint64_t tag, struct error *error);
+/* Gives one unacked delivery back to the queue. */
+MUST_USE enum result broker_requeue(
+	struct broker *broker, uint64_t epoch, uint64_t tag, struct error *error);
 /* Gives every unacked delivery up to tag back to the queue. */
 MUST_USE enum result broker_requeue_up_to(
 	struct broker *broker, uint64_t epoch, uint64_t tag, struct error *error);

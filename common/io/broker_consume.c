@@ -88,16 +88,28 @@ enum result broker_ack(struct broker *broker, uint64_t epoch, uint64_t tag, stru
 	return is_stale(broker, epoch) ? RESULT_OK : settle(broker, tag, false, error);
 }
 
-enum result broker_requeue_up_to(
-	struct broker *broker, uint64_t epoch, uint64_t tag, struct error *error)
+static enum result give_back(
+	struct broker *broker, uint64_t epoch, uint64_t tag, bool is_multiple, struct error *error)
 {
 	if (is_stale(broker, epoch))
 		return RESULT_OK;
 	enum result result = broker_flush(broker, error);
 	if (result != RESULT_OK)
 		return result;
-	int status = amqp_basic_nack(broker->connection, BROKER_AMQP_CHANNEL, tag, true, true);
+	int status =
+		amqp_basic_nack(broker->connection, BROKER_AMQP_CHANNEL, tag, is_multiple, true);
 	return check_status(broker, status, "give back", error);
+}
+
+enum result broker_requeue(struct broker *broker, uint64_t epoch, uint64_t tag, struct error *error)
+{
+	return give_back(broker, epoch, tag, false, error);
+}
+
+enum result broker_requeue_up_to(
+	struct broker *broker, uint64_t epoch, uint64_t tag, struct error *error)
+{
+	return give_back(broker, epoch, tag, true, error);
 }
 
 /* The answer comes in the order of the frames, behind confirms that are under way. */

@@ -1,0 +1,340 @@
+#include "consumer/consumer.h"
+
+#include <stdlib.h>
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/ulid.h"
+#include "common/base/window.h"
+#include "common/order/timeout_message.h"
+#include "common/report/close_report.h"
+#include "consumer/batch.h"
+#include "consumer/closing.h"
+#include "consumer/database.h"
+#include "consumer/link.h"
+#include "consumer/settle.h"
+
+enum {
+	STEP_WAIT_MS = 1000,
+	SUSPECT_DELIVERIES = 3, /* a message delivered so often is handled alone */
+	GIVE_BACK_MS = 300000,  /* without MySQL, until the messages go back */
+	CONFIRM_LIMIT_MS = 10000,
+};
+
+struct consumer {
+	const struct consumer_settings *settings;
+	struct database *database;
+	struct link *link;
+	struct batch *batch;
+	struct window *window;
+	struct settle settle;
+	struct closing *closing;
+	bool is_busy; /* the last batch had company */
+	bool is_draining;
+	uint64_t publish_since_ms; /* since when confirms are awaited; 0: none are */
+};
+
+enum family {
+	FAMILY_INFLIGHT,
+	FAMILY_COUNT,
+};
+
+static const struct metric_family consumer_metrics[] = {
+	[FAMILY_INFLIGHT] = { METRIC_TYPE_GAUGE, "lapse_inflight",
+		"Deliveries in hand, not yet acked.", NULL, NULL },
+	[FAMILY_COUNT] = METRIC_END,
+};
+
+static void dump(void *context)
+{
+	const struct consumer *consumer = context;
+
+	log_info(log_event("dump"), log_uint("mysql_away_ms", database_away_ms(consumer->database)),
+		log_uint("consuming", broker_is_consuming(link_in(consumer->link))),
+		log_uint("can_publish", link_can_publish(consumer->link)),
+		log_uint("waiting", batch_count_state(consumer->batch, BATCH_STATE_WAITING)),
+		log_uint("ready", batch_count_state(consumer->batch, BATCH_STATE_READY)),
+		log_uint("to_publish", batch_count_state(consumer->batch, BATCH_STATE_TO_PUBLISH)),
+		log_uint("published", batch_count_state(consumer->batch, BATCH_STATE_PUBLISHED)),
+		log_uint("settled", batch_count_state(consumer->batch, BATCH_STATE_SETTLED)));
+}
+
+static enum result drain(void *context, struct error *error);
+
+const struct service_program consumer_program = {
+	.name = "lapse-consumer",
+	.summary = "takes due timeouts in batches and closes the orders",
+	.settings = consumer_settings_table,
+	.check = consumer_check_settings,
+	.metrics = consumer_metrics,
+	.checks = SERVICE_CHECK_MYSQL | SERVICE_CHECK_AMQP,
+	.dump = dump,
+	.drain = drain,
+};
+
+void consumer_create(const struct consumer_settings *settings, struct consumer **consumer_out)
+{
+	struct consumer *consumer = memory_allocate(sizeof(*consumer));
+
+	consumer->settings = settings;
+	database_create(&settings->mysql, &consumer->database);
+	link_create(settings, &consumer->link);
+	batch_create(settings->prefetch, &consumer->batch);
+	window_create(settings->prefetch, &consumer->window);
+	consumer->settle = (struct settle){
+		.batch = consumer->batch,
+		.link = consumer->link,
+		.window = consumer->window,
+		.hold_ms = settings->hold_ms,
+		.handles_room = settings->prefetch,
+		.handles = memory_allocate_array(settings->prefetch, sizeof(uint64_t)),
+	};
+	closing_create(settings->batch, &consumer->settle, &consumer->closing);
+	close_report_register();
+	settle_register_metrics();
+	*consumer_out = consumer;
+}
+
+void consumer_destroy(struct consumer **consumer)
+{
+	if (*consumer == NULL)
+		return;
+	link_destroy(&(*consumer)->link);
+	database_destroy(&(*consumer)->database);
+	batch_destroy(&(*consumer)->batch);
+	window_destroy(&(*consumer)->window);
+	free((*consumer)->settle.handles);
+	closing_destroy(&(*consumer)->closing);
+	free(*consumer);
+	*consumer = NULL;
+}
+
+/* ---- deliveries */
+
+/* x-due is a hint: it saves asking MySQL before the time. */
+static uint64_t time_of_entry(
+	const struct consumer *consumer, const struct broker_delivery *delivery)
+{
+	int64_t now_ms = (int64_t)clock_now_ms();
+	int64_t due_ms = 0;
+
+	if (!delivery->has_due ||
+		!database_local_time(consumer->database, delivery->due_ms, &due_ms) ||
+		due_ms <= now_ms || due_ms - now_ms > (int64_t)consumer->settings->hold_ms)
+		return 0;
+	return (uint64_t)due_ms;
+}
+
+static enum result take_delivery(
+	struct consumer *consumer, const struct broker_delivery *delivery, struct error *error)
+{
+	struct batch_entry *entry = batch_add(consumer->batch, delivery->tag);
+	struct error reason = { .text = "" };
+
+	settle_count_delivery(delivery->is_redelivered);
+	entry->is_suspect = delivery->delivery_count >= SUSPECT_DELIVERIES;
+	if (delivery->message_id[0] == '\0' ||
+		!text_copy(entry->message_id, sizeof(entry->message_id), delivery->message_id))
+		ulid_generate(entry->message_id);
+	(void)text_copy(entry->trace_parent, sizeof(entry->trace_parent), delivery->trace_parent);
+	if (delivery->is_body_cut)
+		(void)error_set(RESULT_PERMANENT, &reason, "longer than 1 MiB");
+	else if (timeout_message_parse(delivery->body, delivery->body_size, delivery->type,
+			 entry->order_no, &reason) == RESULT_OK) {
+		entry->until_ms = time_of_entry(consumer, delivery);
+		return RESULT_OK;
+	}
+	return settle_malformed(&consumer->settle, entry, delivery, reason.text, error);
+}
+
+/* A full batch, or what is there; waits for the first one, and for company while it is busy. */
+static enum result take_deliveries(struct consumer *consumer, uint64_t wait_ms, struct error *error)
+{
+	struct broker_event event;
+	uint64_t linger_ms = consumer->is_busy ? consumer->settings->linger_ms : 0;
+	size_t taken = 0;
+	enum result result = RESULT_OK;
+
+	while (taken < consumer->settings->batch && !batch_is_full(consumer->batch)) {
+		result = broker_next(link_in(consumer->link), wait_ms, &event, error);
+		if (result == RESULT_NONE && taken > 0 && linger_ms > 0) {
+			wait_ms = linger_ms;
+			linger_ms = 0;
+			continue;
+		}
+		if (result != RESULT_OK)
+			break;
+		wait_ms = 0;
+		if (event.kind == BROKER_EVENT_CANCELLED) {
+			broker_drop(link_in(consumer->link));
+			return error_set(RESULT_TEMPORARY, error,
+				"the broker ended the subscription: the queue is gone");
+		}
+		if (event.kind != BROKER_EVENT_DELIVERY)
+			continue;
+		result = take_delivery(consumer, &event.delivery, error);
+		if (result != RESULT_OK)
+			return result;
+		taken++;
+	}
+	if (batch_is_full(consumer->batch) && taken == 0) {
+		/* Nothing can be taken; the line still wants its heartbeats. */
+		clock_wait_ms(wait_ms < 5 ? wait_ms : 5);
+		result = broker_keep_alive(link_in(consumer->link), error);
+	}
+	consumer->is_busy = taken > 1;
+	return result == RESULT_NONE ? RESULT_OK : result;
+}
+
+/* MySQL's trouble is not the broker's: it is noted, and the batch stays for the next turn. */
+static void close_ready(struct consumer *consumer)
+{
+	struct error error = { .text = "" };
+	enum result result =
+		closing_run(consumer->closing, database_db(consumer->database), &error);
+
+	if (result != RESULT_OK && result != RESULT_NONE)
+		database_note(consumer->database, result, &error);
+}
+
+/* ---- acks */
+
+static enum result ack_settled(struct consumer *consumer, struct error *error)
+{
+	struct broker *in = link_in(consumer->link);
+	uint64_t tag = 0;
+	size_t count = 0;
+
+	if (!batch_take_settled(consumer->batch, &tag, &count))
+		return RESULT_OK;
+	settle_count_ack(count);
+	return broker_ack_up_to(in, broker_epoch(in), tag, error);
+}
+
+/* Five minutes without MySQL: everything goes back once, and comes again when MySQL answers. */
+static enum result give_back(struct consumer *consumer, struct error *error)
+{
+	struct broker *in = link_in(consumer->link);
+	size_t count = batch_count(consumer->batch);
+	enum result result = RESULT_OK;
+
+	link_pause(consumer->link);
+	if (broker_is_consuming(in))
+		result = broker_cancel(in, error);
+	if (result == RESULT_OK && count > 0) {
+		log_warn(log_event("messages_given_back"), log_uint("count", count));
+		result = broker_requeue_up_to(
+			in, broker_epoch(in), batch_at(consumer->batch, count - 1)->tag, error);
+	}
+	batch_reset(consumer->batch);
+	window_reset(consumer->window);
+	return result;
+}
+
+static bool is_time_to_give_back(const struct consumer *consumer)
+{
+	return database_away_ms(consumer->database) >= GIVE_BACK_MS &&
+	       broker_is_consuming(link_in(consumer->link));
+}
+
+/* ---- the step */
+
+static enum result ensure_links(struct consumer *consumer, struct error *error)
+{
+	bool has_reconnected = false;
+	enum result result = link_ensure_in(consumer->link, &has_reconnected, error);
+
+	if (has_reconnected) {
+		batch_reset(consumer->batch);
+		window_reset(consumer->window);
+	}
+	if (result != RESULT_OK) {
+		service_set_check(SERVICE_CHECK_AMQP, false, error->text);
+		return result;
+	}
+	bool can_publish = link_ensure_out(consumer->link, &has_reconnected);
+	if (has_reconnected || !can_publish)
+		settle_forget_published(&consumer->settle);
+	service_set_check(SERVICE_CHECK_AMQP,
+		can_publish && broker_is_consuming(link_in(consumer->link)),
+		can_publish ? "not subscribed" : link_trouble(consumer->link));
+	return RESULT_OK;
+}
+
+static void publish_and_confirm(struct consumer *consumer)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	settle_publish(&consumer->settle);
+	settle_take_confirms(&consumer->settle);
+	if (window_count(consumer->window) == 0)
+		consumer->publish_since_ms = 0;
+	else if (consumer->publish_since_ms == 0)
+		consumer->publish_since_ms = now_ms;
+	else if (now_ms - consumer->publish_since_ms > CONFIRM_LIMIT_MS) {
+		log_warn(log_event("confirms_missing"),
+			log_uint("count", window_count(consumer->window)));
+		broker_drop(link_out(consumer->link));
+		consumer->publish_since_ms = 0;
+	}
+}
+
+/* How long the step may wait for a delivery: not when there is other work. */
+static uint64_t wait_limit(struct consumer *consumer, bool is_mysql_there)
+{
+	uint64_t now_ms = clock_now_ms();
+	uint64_t next_ms = batch_wake(consumer->batch, now_ms);
+	uint64_t wait_ms = STEP_WAIT_MS;
+
+	if (is_mysql_there && batch_count_state(consumer->batch, BATCH_STATE_READY) > 0)
+		return 0;
+	if (window_count(consumer->window) > 0)
+		wait_ms = 2; /* the other connection is being waited for, too */
+	if (next_ms != UINT64_MAX && next_ms - now_ms < wait_ms)
+		wait_ms = next_ms - now_ms;
+	return wait_ms;
+}
+
+enum result consumer_step(void *context, struct error *error)
+{
+	struct consumer *consumer = context;
+	bool is_mysql_there = database_is_there(consumer->database);
+
+	if (is_mysql_there && !consumer->is_draining)
+		link_resume(consumer->link);
+	enum result result = ensure_links(consumer, error);
+	if (result == RESULT_OK && is_time_to_give_back(consumer))
+		result = give_back(consumer, error);
+	if (result == RESULT_OK)
+		result = take_deliveries(consumer, wait_limit(consumer, is_mysql_there), error);
+	if (result == RESULT_OK) {
+		(void)batch_wake(consumer->batch, clock_now_ms());
+		if (is_mysql_there)
+			close_ready(consumer);
+		publish_and_confirm(consumer);
+		result = ack_settled(consumer, error);
+	}
+	if (result == RESULT_OK)
+		result = link_check_subscription(consumer->link, error);
+	metrics_set(&consumer_metrics[FAMILY_INFLIGHT], 0, (double)batch_count(consumer->batch));
+	return result;
+}
+
+/* Takes nothing new, closes what is in hand; what is not settled goes back by itself. */
+static enum result drain(void *context, struct error *error)
+{
+	struct consumer *consumer = context;
+	enum result result = RESULT_OK;
+
+	consumer->is_draining = true;
+	link_pause(consumer->link);
+	if (broker_is_consuming(link_in(consumer->link)))
+		result = broker_cancel(link_in(consumer->link), error);
+	if (result == RESULT_OK)
+		result = consumer_step(consumer, error);
+	if (result == RESULT_OK &&
+		(batch_count(consumer->batch) == 0 || !database_is_there(consumer->database)))
+		result = RESULT_NONE;
+	return result;
+}
