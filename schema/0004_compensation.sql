@@ -1,5 +1,8 @@
 -- Work owed to other services, written in the transaction that creates the debt.
 -- calls counts calls begun; retry_count is what the contract shows: 0 after the first call.
+-- next_retry_at: PENDING due then; RUNNING the end of the lease; DONE, DEAD and RESOLVED since then.
+-- The target stands inside the index, so that the due tasks of one target are found without reading
+-- those of a target that is not called at the moment.
 
 CREATE TABLE IF NOT EXISTS t_compensation (
     id              BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -21,7 +24,7 @@ CREATE TABLE IF NOT EXISTS t_compensation (
     done_at         DATETIME(3) NULL,
     PRIMARY KEY (id),
     UNIQUE KEY uk_idempotency_key (idempotency_key),
-    KEY idx_status_next (status, next_retry_at),
+    KEY idx_status_next (status, target, next_retry_at),
     KEY idx_order_no (order_no),
     CONSTRAINT ck_compensation_key CHECK (idempotency_key <> '' AND idempotency_key NOT REGEXP '[^A-Za-z0-9._:-]')
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

@@ -29,7 +29,8 @@ struct audit_act {
 	const char *error;
 };
 
-/* One statement, inside the caller's transaction. */
+/* One statement, inside the caller's transaction.  CONFLICT: this request did this act before; the
+ * transaction has been rolled back. */
 MUST_USE enum result audit_record(struct db *db, const struct audit_actor *actor,
 	const struct audit_act *act, struct error *error);
 
