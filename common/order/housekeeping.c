@@ -4,9 +4,14 @@
 #include <stdlib.h>
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/io/db.h"
 
-/* The first condition of each choice is the one its index can use. */
+enum {
+	TARGET_SIZE = 64 + 1
+};
+
+/* The first conditions of each choice are those its index can use. */
 struct chore {
 	const char *choose;
 	const char *delete_head;
@@ -19,7 +24,7 @@ static const struct chore chores[] = {
 				  "ORDER BY available_at LIMIT ? FOR UPDATE SKIP LOCKED",
 		"DELETE FROM t_outbox_event WHERE id IN " },
 	[HOUSEKEEPING_COMPENSATION] = { "SELECT id FROM t_compensation FORCE INDEX (idx_status_next) "
-					"WHERE status = 'DONE' AND next_retry_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
+					"WHERE status = 'DONE' AND target = ? AND next_retry_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
 					"AND done_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
 					"ORDER BY next_retry_at LIMIT ? FOR UPDATE SKIP LOCKED",
 		"DELETE FROM t_compensation WHERE id IN " },
@@ -27,15 +32,13 @@ static const struct chore chores[] = {
 
 static_assert(ARRAY_LENGTH(chores) == HOUSEKEEPING_INBOX, "the inbox has no id: see delete_inbox");
 
-static enum result delete_chosen(struct db *db, const struct chore *chore, uint64_t retention_ms,
-	size_t limit, uint64_t *deleted_out, struct error *error)
+static enum result delete_chosen(struct db *db, const struct chore *chore,
+	const struct db_param *params, size_t param_count, uint64_t *deleted_out,
+	struct error *error)
 {
-	const struct db_param params[] = { db_uint(retention_ms * 1000),
-		db_uint(retention_ms * 1000), db_uint(limit) };
 	struct db_rows *rows = NULL;
 	struct db_param *ids = NULL;
-	enum result result =
-		db_query(db, chore->choose, params, ARRAY_LENGTH(params), &rows, error);
+	enum result result = db_query(db, chore->choose, params, param_count, &rows, error);
 
 	if (result != RESULT_OK)
 		goto done;
@@ -54,6 +57,38 @@ done:
 	return result;
 }
 
+/* The index has the tasks of one target side by side, so each target is looked at by itself. */
+static enum result delete_tasks(struct db *db, uint64_t retention_ms, size_t limit,
+	uint64_t *deleted_out, struct error *error)
+{
+	static const char next_target_sql[] =
+		"SELECT MIN(target) FROM t_compensation FORCE INDEX (idx_status_next) "
+		"WHERE status = 'DONE' AND target > ?";
+	char target[TARGET_SIZE] = "";
+	enum result result = RESULT_OK;
+
+	while ((result == RESULT_OK || result == RESULT_NONE) && *deleted_out < limit) {
+		const struct db_param last = db_text(target);
+		struct db_rows *rows = NULL;
+		uint64_t deleted = 0;
+
+		result = db_query(db, next_target_sql, &last, 1, &rows, error);
+		bool is_last =
+			result != RESULT_OK || !db_rows_next(rows) || db_rows_is_null(rows, 0);
+		if (!is_last)
+			(void)text_copy(target, sizeof(target), db_rows_text(rows, 0, NULL));
+		db_rows_destroy(&rows);
+		if (is_last)
+			break;
+		const struct db_param params[] = { db_text(target), db_uint(retention_ms * 1000),
+			db_uint(retention_ms * 1000), db_uint(limit - *deleted_out) };
+		result = delete_chosen(db, &chores[HOUSEKEEPING_COMPENSATION], params,
+			ARRAY_LENGTH(params), &deleted, error);
+		*deleted_out += deleted;
+	}
+	return result == RESULT_NONE ? RESULT_OK : result;
+}
+
 static enum result delete_inbox(struct db *db, uint64_t retention_ms, size_t limit,
 	uint64_t *deleted_out, struct error *error)
 {
@@ -68,13 +103,18 @@ static enum result delete_inbox(struct db *db, uint64_t retention_ms, size_t lim
 enum result housekeeping_delete(struct db *db, enum housekeeping_table table, uint64_t retention_ms,
 	size_t limit, uint64_t *deleted_out, struct error *error)
 {
+	const struct db_param params[] = { db_uint(retention_ms * 1000),
+		db_uint(retention_ms * 1000), db_uint(limit) };
 	enum result result = db_begin(db, error);
 
 	*deleted_out = 0;
 	if (result == RESULT_OK && table == HOUSEKEEPING_INBOX)
 		result = delete_inbox(db, retention_ms, limit, deleted_out, error);
+	else if (result == RESULT_OK && table == HOUSEKEEPING_COMPENSATION)
+		result = delete_tasks(db, retention_ms, limit, deleted_out, error);
 	else if (result == RESULT_OK)
-		result = delete_chosen(db, &chores[table], retention_ms, limit, deleted_out, error);
+		result = delete_chosen(
+			db, &chores[table], params, ARRAY_LENGTH(params), deleted_out, error);
 	if (result == RESULT_OK)
 		result = db_commit(db, error);
 	db_rollback(db); /* does nothing after a commit */
