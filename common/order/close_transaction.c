@@ -255,11 +255,13 @@ static enum result choose_due(struct db *db, const struct close_due_request *due
 {
 	static const char from_oldest[] =
 		CHOICE ", CAST(expire_time AS CHAR) FROM t_order FORCE INDEX (idx_status_expire) "
-		       "WHERE status = 'UNPAID' AND expire_time <= UTC_TIMESTAMP(3) "
+		       "WHERE status = 'UNPAID' "
+		       "AND expire_time <= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
 		       "ORDER BY expire_time LIMIT ? FOR UPDATE SKIP LOCKED";
 	static const char from_cursor[] =
 		CHOICE ", CAST(expire_time AS CHAR) FROM t_order FORCE INDEX (idx_status_expire) "
-		       "WHERE status = 'UNPAID' AND expire_time <= UTC_TIMESTAMP(3) "
+		       "WHERE status = 'UNPAID' "
+		       "AND expire_time <= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
 		       "AND expire_time >= ? AND NOT (expire_time = ? AND id <= ?) "
 		       "ORDER BY expire_time LIMIT ? FOR UPDATE SKIP LOCKED";
 	const struct close_cursor *cursor = due->cursor;
