@@ -147,6 +147,16 @@ bool json_get_int(const struct json *object, const char *key, int64_t *value_out
 	return true;
 }
 
+bool json_get_number(const struct json *object, const char *key, double *value_out)
+{
+	const json_t *value = json_object_get(as_library_const(object), key);
+
+	if (!json_is_number(value))
+		return false;
+	*value_out = json_number_value(value);
+	return true;
+}
+
 size_t json_count(const struct json *array)
 {
 	return json_array_size(as_library_const(array));

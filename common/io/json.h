@@ -33,6 +33,8 @@ bool json_is_object(const struct json *value);
 const struct json *json_get(const struct json *object, const char *key);
 const char *json_get_text(const struct json *object, const char *key);
 bool json_get_int(const struct json *object, const char *key, int64_t *value_out);
+/* A whole number or one with a fraction. */
+bool json_get_number(const struct json *object, const char *key, double *value_out);
 size_t json_count(const struct json *array);
 const struct json *json_at(const struct json *array, size_t index);
 
