@@ -15,9 +15,7 @@
 #include <stdio.h>
 
 #include "common/base/compiler.h"
-
-struct settings_source;
-struct settings_report;
+#include "common/base/settings_source.h"
 
 enum setting_kind {
 	SETTING_KIND_END,
@@ -40,14 +38,15 @@ struct setting_custom {
 struct setting {
 	enum setting_kind kind;
 	size_t offset;
+	size_t size; /* of the field, where a reload needs to know it */
 	const char *name;
-	const char *fallback; /* NULL: may stay unset, or is needed if required */
-	bool is_required;
+	const char *fallback;                /* NULL: may stay unset, or is needed if required */
 	uint64_t minimum, maximum;           /* of a UINT, or of a DURATION in milliseconds */
 	const char *const *choices;          /* of a CHOICE, ended by NULL */
 	const struct setting *shared;        /* of a SHARED, ended by SETTING_KIND_END */
 	const struct setting_custom *custom; /* of a CUSTOM */
 	const char *help;
+	bool is_required;
 };
 
 #define SETTING_TEXT(type, field, key, default_, help_)                                    \
@@ -55,10 +54,11 @@ struct setting {
 		.kind = SETTING_KIND_TEXT, .offset = offsetof(type, field), .name = (key), \
 		.fallback = (default_), .help = (help_)                                    \
 	}
-#define SETTING_SECRET(type, field, key, required_, help_)                                   \
-	{                                                                                    \
-		.kind = SETTING_KIND_SECRET, .offset = offsetof(type, field), .name = (key), \
-		.is_required = (required_), .help = (help_)                                  \
+#define SETTING_SECRET(type, field, key, required_, help_)                                     \
+	{                                                                                      \
+		.kind = SETTING_KIND_SECRET, .offset = offsetof(type, field),                  \
+		.size = sizeof(((type *)0)->field), .name = (key), .is_required = (required_), \
+		.help = (help_)                                                                \
 	}
 #define SETTING_UINT(type, field, key, default_, min_, max_, help_)                           \
 	{                                                                                     \
@@ -76,10 +76,11 @@ struct setting {
 		.kind = SETTING_KIND_CHOICE, .offset = offsetof(type, field), .name = (key), \
 		.fallback = (default_), .choices = (choices_), .help = (help_)               \
 	}
-#define SETTING_CUSTOM(type, field, key, default_, custom_, help_)                           \
-	{                                                                                    \
-		.kind = SETTING_KIND_CUSTOM, .offset = offsetof(type, field), .name = (key), \
-		.fallback = (default_), .custom = (custom_), .help = (help_)                 \
+#define SETTING_CUSTOM(type, field, key, default_, custom_, help_)                         \
+	{                                                                                  \
+		.kind = SETTING_KIND_CUSTOM, .offset = offsetof(type, field),              \
+		.size = sizeof(((type *)0)->field), .name = (key), .fallback = (default_), \
+		.custom = (custom_), .help = (help_)                                       \
 	}
 #define SETTINGS_SHARED(type, field, table_)                                                     \
 	{                                                                                        \
@@ -96,24 +97,7 @@ struct setting {
 #define HOURS(n)        (UINT64_C(3600000) * (n))
 #define DAYS(n)         (UINT64_C(86400000) * (n))
 
-/* Where values come from: the environment, then the env file (may be NULL).  Never fails: a file
- * that cannot be read is a mistake in the report. */
-MUST_USE struct settings_source *settings_source_create(
-	char *const *environment, const char *env_file, struct settings_report *report);
-void settings_source_destroy(struct settings_source **source);
-/* NULL when not set or empty; borrowed from source.  Secrets: the content of NAME_FILE without
- * its last newline. */
-const char *settings_source_find(const struct settings_source *source, const char *name);
-
-MUST_USE struct settings_report *settings_report_create(void);
-void settings_report_destroy(struct settings_report **report);
-void settings_report_add(struct settings_report *report, const char *format, ...) PRINTF_LIKE(2, 3);
-size_t settings_report_count(const struct settings_report *report);
-/* Borrowed from the report. */
-const char *settings_report_get(const struct settings_report *report, size_t index);
-
-/* Fills settings, which is all zero before.  Mistakes go into report; the struct can be cleared in
- * any case. */
+/* Fills settings, which is all zero before; mistakes go into report.  Clear it in any case. */
 void settings_read(const struct setting *table, const struct settings_source *source,
 	void *settings, struct settings_report *report);
 /* Reports every LAPSE_ key of source that no program knows, with the nearest known one. */
