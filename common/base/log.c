@@ -17,6 +17,7 @@ enum {
 struct line {
 	char text[LINE_SIZE];
 	size_t length;
+	bool is_full; /* something did not fit */
 };
 
 const char *const log_level_names[] = { "error", "warn", "info", "debug", NULL };
@@ -52,13 +53,21 @@ enum log_level log_get_level(void)
 	return log_level_limit;
 }
 
-/* Room for the closing brace and the newline is always kept. */
+/* The end of a line from which fields were left out, and its brace and newline, always fit. */
+static const char cut_text[] = " cut=true";
+static const char cut_json[] = ",\"cut\":\"true\"";
+
+enum {
+	TEXT_MAX = LINE_SIZE - sizeof(cut_json) - sizeof("}\n")
+};
+
+/* All of it or nothing. */
 static void append(struct line *line, const char *text, size_t size)
 {
-	size_t room = LINE_SIZE - 3 - line->length;
-
-	if (size > room)
-		size = room;
+	if (line->is_full || size > TEXT_MAX - line->length) {
+		line->is_full = true;
+		return;
+	}
 	memcpy(line->text + line->length, text, size);
 	line->length += size;
 }
@@ -166,6 +175,28 @@ static void append_head(struct line *line, enum log_level level, const char *eve
 		append_field(line, &head[i]);
 }
 
+/* A field that does not fit is left out whole, so that the line stays well-formed. */
+static void append_fields(struct line *line, const struct log_field *fields)
+{
+	bool is_cut = line->is_full;
+
+	for (const struct log_field *field = fields; field->kind != LOG_FIELD_END; field++) {
+		size_t length = line->length;
+
+		line->is_full = false;
+		append_field(line, field);
+		if (!line->is_full)
+			continue;
+		line->length = length;
+		is_cut = true;
+	}
+	if (!is_cut)
+		return;
+	const char *note = log_as_json ? cut_json : cut_text;
+	memcpy(line->text + line->length, note, strlen(note));
+	line->length += strlen(note);
+}
+
 void log_write(enum log_level level, const struct log_field *fields)
 {
 	struct line line;
@@ -173,9 +204,9 @@ void log_write(enum log_level level, const struct log_field *fields)
 	if (level > log_level_limit)
 		return;
 	line.length = 0;
+	line.is_full = false;
 	append_head(&line, level, fields[0].text);
-	for (const struct log_field *field = fields + 1; field->kind != LOG_FIELD_END; field++)
-		append_field(&line, field);
+	append_fields(&line, fields + 1);
 	if (log_as_json)
 		line.text[line.length++] = '}';
 	line.text[line.length++] = '\n';

@@ -80,10 +80,12 @@ void log_write(enum log_level level, const struct log_field *fields);
 
 #define LOG_FIELDS(...) ((const struct log_field[]){ __VA_ARGS__, { .kind = LOG_FIELD_END } })
 
+/* NOLINTBEGIN(readability-identifier-naming): used like functions, and read like them. */
 #define log_error(...) log_write(LOG_LEVEL_ERROR, LOG_FIELDS(__VA_ARGS__))
 #define log_warn(...)  log_write(LOG_LEVEL_WARN, LOG_FIELDS(__VA_ARGS__))
 #define log_info(...)  log_write(LOG_LEVEL_INFO, LOG_FIELDS(__VA_ARGS__))
 #define log_debug(...) log_write(LOG_LEVEL_DEBUG, LOG_FIELDS(__VA_ARGS__))
+/* NOLINTEND(readability-identifier-naming) */
 
 /*
  * Folds repeats: counts one more and says whether this is the first, the tenth, the hundredth, ...
