@@ -6,7 +6,8 @@
 
 #include "common/base/result.h"
 
-static volatile sig_atomic_t stop_requested;
+static volatile sig_atomic_t stop_signalled;
+static volatile sig_atomic_t stop_requested; /* by the program itself */
 static volatile sig_atomic_t reload_requested;
 static volatile sig_atomic_t dump_requested;
 
@@ -20,9 +21,9 @@ static void on_signal(int number)
 		dump_requested = 1;
 		break;
 	default:
-		if (stop_requested != 0)
+		if (stop_signalled != 0)
 			_exit(EXIT_STATUS_FAILED);
-		stop_requested = 1;
+		stop_signalled = 1;
 		break;
 	}
 }
@@ -43,7 +44,7 @@ void shutdown_install(void)
 
 bool shutdown_is_requested(void)
 {
-	return stop_requested != 0;
+	return stop_signalled != 0 || stop_requested != 0;
 }
 
 void shutdown_request(void)
