@@ -18,6 +18,8 @@
 
 #include <check.h>
 
+#include "common/base/compiler.h"
+
 enum {
 	RUNNER_SKIPPED = 77
 };
