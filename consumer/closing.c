@@ -103,20 +103,20 @@ static void settle_entries(const struct closing *closing, size_t entry_count)
 enum result closing_run(struct closing *closing, struct db *db, struct error *error)
 {
 	struct close_report report = { .transactions = 0 };
+	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_MESSAGE,
+		&report };
 	size_t entry_count = choose_ready(closing);
 
 	if (entry_count == 0)
 		return RESULT_NONE;
 	FAILPOINT("after_claim");
 	size_t order_count = list_orders(closing, entry_count);
-	enum result result = close_orders(db, closing->orders, order_count, CLOSE_REASON_TIMEOUT,
-		CLOSE_SOURCE_MESSAGE, &report, error);
+	enum result result = close_orders(db, &request, closing->orders, order_count, error);
 	if (result == RESULT_OK)
 		result = close_report_alert(db, closing->orders, order_count, error);
 	if (result != RESULT_OK)
 		return result;
-	close_report_count(
-		CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_MESSAGE, closing->orders, order_count, &report);
+	close_report_count(&request, closing->orders, order_count);
 	settle_entries(closing, entry_count);
 	return RESULT_OK;
 }

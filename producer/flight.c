@@ -69,8 +69,8 @@ static size_t list_ids(const struct flight *flight, enum flight_fate fate, uint6
 }
 
 /* All wait as long as the one that failed most often, so one statement serves them all. */
-static enum result put_off_again(struct flight *flight, struct db *db, const uint64_t *ids,
-	size_t count, struct error *error)
+static enum result put_off_again(
+	struct flight *flight, struct db *db, const struct outbox_ids *rows, struct error *error)
 {
 	const char *reason = "";
 	uint32_t attempts = 0;
@@ -82,10 +82,10 @@ static enum result put_off_again(struct flight *flight, struct db *db, const uin
 		if (flight->batch->rows[i].attempts > attempts)
 			attempts = flight->batch->rows[i].attempts;
 	}
-	log_warn(log_event("rows_not_published"), log_uint("rows", count),
+	log_warn(log_event("rows_not_published"), log_uint("rows", rows->count),
 		log_uint("attempts", attempts + 1), log_text("reason", reason));
-	return outbox_put_off(db, flight->batch->lease_token, ids, count,
-		backoff_delay_ms(attempts, AGAIN_BASE_MS, AGAIN_CAP_MS), reason, error);
+	return outbox_put_off(
+		db, rows, backoff_delay_ms(attempts, AGAIN_BASE_MS, AGAIN_CAP_MS), reason, error);
 }
 
 static enum result mark_never(struct flight *flight, struct db *db, struct error *error)
@@ -111,21 +111,21 @@ static enum result mark_never(struct flight *flight, struct db *db, struct error
 enum result flight_settle(struct flight *flight, struct db *db, uint64_t horizon_ms,
 	size_t *lost_out, struct error *error)
 {
-	const char *token = flight->batch->lease_token;
 	uint64_t *ids = memory_allocate_array(flight->batch->count, sizeof(*ids));
-	size_t count = list_ids(flight, FLIGHT_FATE_SENT, ids);
+	struct outbox_ids rows = { .lease_token = flight->batch->lease_token, .ids = ids };
 	enum result result = RESULT_OK;
 
 	*lost_out = 0;
 	FAILPOINT("after_confirm");
-	if (count > 0)
-		result = outbox_mark_sent(db, token, ids, count, lost_out, error);
-	count = list_ids(flight, FLIGHT_FATE_HORIZON, ids);
-	if (result == RESULT_OK && count > 0)
-		result = outbox_put_off_to_horizon(db, token, ids, count, horizon_ms, error);
-	count = list_ids(flight, FLIGHT_FATE_AGAIN, ids);
-	if (result == RESULT_OK && count > 0)
-		result = put_off_again(flight, db, ids, count, error);
+	rows.count = list_ids(flight, FLIGHT_FATE_SENT, ids);
+	if (rows.count > 0)
+		result = outbox_mark_sent(db, &rows, lost_out, error);
+	rows.count = list_ids(flight, FLIGHT_FATE_HORIZON, ids);
+	if (result == RESULT_OK && rows.count > 0)
+		result = outbox_put_off_to_horizon(db, &rows, horizon_ms, error);
+	rows.count = list_ids(flight, FLIGHT_FATE_AGAIN, ids);
+	if (result == RESULT_OK && rows.count > 0)
+		result = put_off_again(flight, db, &rows, error);
 	if (result == RESULT_OK)
 		result = mark_never(flight, db, error);
 	FAILPOINT("after_commit");

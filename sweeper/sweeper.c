@@ -162,6 +162,7 @@ enum result sweeper_sweep_batch(
 	const struct close_due_request due = { sweeper->settings->batch, overdue_ms(sweeper),
 		&sweeper->cursor };
 	struct close_report report = { .transactions = 0 };
+	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_SWEEP, &report };
 	size_t count = 0;
 	enum result result =
 		close_due_orders(sweeper->db, &due, sweeper->orders, &count, &report, error);
@@ -170,8 +171,7 @@ enum result sweeper_sweep_batch(
 		result == RESULT_NONE || (result == RESULT_OK && count < sweeper->settings->batch);
 	if (result != RESULT_OK)
 		return error_context(result, error, "sweep");
-	close_report_count(
-		CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_SWEEP, sweeper->orders, count, &report);
+	close_report_count(&request, sweeper->orders, count);
 	count_outcomes(sweeper, count, progress);
 	return error_context(
 		close_report_alert(sweeper->db, sweeper->orders, count, error), error, "sweep");

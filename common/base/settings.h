@@ -37,6 +37,7 @@ struct setting_custom {
 
 struct setting {
 	enum setting_kind kind;
+	bool is_required;
 	size_t offset;
 	size_t size; /* of the field, where a reload needs to know it */
 	const char *name;
@@ -46,7 +47,6 @@ struct setting {
 	const struct setting *shared;        /* of a SHARED, ended by SETTING_KIND_END */
 	const struct setting_custom *custom; /* of a CUSTOM */
 	const char *help;
-	bool is_required;
 };
 
 #define SETTING_TEXT(type, field, key, default_, help_)                                    \

@@ -200,8 +200,8 @@ static void set_tls(MYSQL *mysql, const struct url *url)
 	if (url_find_query(url, "ca", ca, sizeof(ca)))
 		(void)mysql_options(mysql, MYSQL_OPT_SSL_CA, ca);
 #if defined(LIBMARIADB) || defined(MARIADB_BASE_VERSION)
-	db_bool enforced = !text_equals(tls, "off");
-	db_bool verified = text_equals(tls, "verify");
+	db_bool enforced = text_equals(tls, "off") ? 0 : 1;
+	db_bool verified = text_equals(tls, "verify") ? 1 : 0;
 
 	(void)mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &enforced);
 	(void)mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verified);

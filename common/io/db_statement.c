@@ -85,6 +85,15 @@ static enum result prepare(
 	return RESULT_OK;
 }
 
+/* The library takes parameters it only reads as void *. */
+static void *without_const(const void *pointer)
+{
+	void *result = NULL;
+
+	memcpy(&result, &pointer, sizeof(result));
+	return result;
+}
+
 static void fill_bind(MYSQL_BIND *bind, const struct db_param *param)
 {
 	memset(bind, 0, sizeof(*bind));
@@ -95,15 +104,15 @@ static void fill_bind(MYSQL_BIND *bind, const struct db_param *param)
 	case DB_PARAM_UINT:
 		bind->buffer_type = MYSQL_TYPE_LONGLONG;
 		bind->is_unsigned = 1;
-		bind->buffer = (void *)(uintptr_t)&param->uint;
+		bind->buffer = without_const(&param->uint);
 		return;
 	case DB_PARAM_INT:
 		bind->buffer_type = MYSQL_TYPE_LONGLONG;
-		bind->buffer = (void *)(uintptr_t)&param->sint;
+		bind->buffer = without_const(&param->sint);
 		return;
 	case DB_PARAM_TEXT:
 		bind->buffer_type = MYSQL_TYPE_STRING;
-		bind->buffer = (void *)(uintptr_t)param->text;
+		bind->buffer = without_const(param->text);
 		bind->buffer_length = (unsigned long)param->size;
 		return;
 	}
@@ -158,9 +167,9 @@ static bool is_number_type(enum enum_field_types type)
 }
 
 /* Numbers into numbers, everything else as text into one buffer of the longest values. */
-static void plan_fetch(struct fetch *fetch, const MYSQL_RES *meta, unsigned int columns)
+static void plan_fetch(struct fetch *fetch, MYSQL_RES *meta, unsigned int columns)
 {
-	const MYSQL_FIELD *fields = mysql_fetch_fields((MYSQL_RES *)(uintptr_t)meta);
+	const MYSQL_FIELD *fields = mysql_fetch_fields(meta);
 	size_t used = 0;
 	size_t room = 0;
 
@@ -174,7 +183,7 @@ static void plan_fetch(struct fetch *fetch, const MYSQL_RES *meta, unsigned int 
 		bind->is_null = &fetch->nulls[i];
 		if (is_number_type(fields[i].type)) {
 			bind->buffer_type = MYSQL_TYPE_LONGLONG;
-			bind->is_unsigned = (fields[i].flags & UNSIGNED_FLAG) != 0;
+			bind->is_unsigned = (fields[i].flags & UNSIGNED_FLAG) != 0 ? 1 : 0;
 			bind->buffer = &fetch->numbers[i];
 		} else {
 			bind->buffer_type = MYSQL_TYPE_STRING;
@@ -215,7 +224,7 @@ static void keep_row(struct db_rows *rows, const struct fetch *fetch)
 	rows->row_count++;
 }
 
-static enum result fetch_rows(struct db *db, MYSQL_STMT *handle, const MYSQL_RES *meta,
+static enum result fetch_rows(struct db *db, MYSQL_STMT *handle, MYSQL_RES *meta,
 	struct db_rows *rows, struct error *error)
 {
 	struct fetch fetch = { .buffer = NULL };
@@ -285,7 +294,8 @@ size_t db_list_size(size_t count)
 static char *write_list(const char *head, const char *tail, size_t size)
 {
 	size_t head_length = strlen(head);
-	char *sql = memory_allocate(head_length + strlen(tail) + 2 * size + 2);
+	size_t tail_length = strlen(tail);
+	char *sql = memory_allocate(head_length + tail_length + 2 * size + 2);
 	char *end = sql + head_length;
 
 	memcpy(sql, head, head_length);
@@ -294,7 +304,7 @@ static char *write_list(const char *head, const char *tail, size_t size)
 		*end++ = '?';
 		*end++ = i + 1 < size ? ',' : ')';
 	}
-	memcpy(end, tail, strlen(tail) + 1);
+	(void)text_copy(end, tail_length + 1, tail);
 	return sql;
 }
 

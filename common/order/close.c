@@ -158,12 +158,9 @@ static int compare_orders(const void *left, const void *right)
 	return strcmp((*a)->order_no, (*b)->order_no);
 }
 
-enum result close_orders(struct db *db, struct close_order *orders, size_t count,
-	enum close_reason reason, enum close_source source, struct close_report *report,
-	struct error *error)
+enum result close_orders(struct db *db, const struct close_request *request,
+	struct close_order *orders, size_t count, struct error *error)
 {
-	struct close_report unread = { .transactions = 0 };
-	const struct close_request request = { reason, source, report != NULL ? report : &unread };
 	struct close_order **sorted = memory_allocate_array(count, sizeof(struct close_order *));
 
 	REQUIRE(count <= CLOSE_BATCH_MAX);
@@ -173,7 +170,7 @@ enum result close_orders(struct db *db, struct close_order *orders, size_t count
 		sorted[i] = &orders[i];
 	}
 	qsort(sorted, count, sizeof(struct close_order *), compare_orders);
-	enum result result = close_sorted(db, &request, sorted, count, error);
+	enum result result = close_sorted(db, request, sorted, count, error);
 	free(sorted);
 	return result;
 }
@@ -182,18 +179,15 @@ enum result close_due_orders(struct db *db, const struct close_due_request *due,
 	struct close_order *orders, size_t *count_out, struct close_report *report,
 	struct error *error)
 {
-	struct close_report unread = { .transactions = 0 };
-	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_SWEEP,
-		report != NULL ? report : &unread };
+	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_SWEEP, report };
 	const struct close_cursor start = *due->cursor;
 	enum result result = close_transaction_run_due(db, &request, due, orders, count_out, error);
 
 	if (result == RESULT_CONFLICT)
-		count_race(db, request.report);
+		count_race(db, report);
 	/* The same orders by their numbers: that way repeats, and finds the bad one. */
 	if ((result == RESULT_CONFLICT || result == RESULT_PERMANENT) && *count_out > 0)
-		result = close_orders(db, orders, *count_out, CLOSE_REASON_TIMEOUT,
-			CLOSE_SOURCE_SWEEP, request.report, error);
+		result = close_orders(db, &request, orders, *count_out, error);
 	if (result != RESULT_OK)
 		*due->cursor = start;
 	return result;

@@ -83,16 +83,22 @@ struct close_report {
 	uint64_t early_violations; /* a close before the deadline was seen and rolled back */
 };
 
+/* Why and by whom, and where to count; report is never NULL. */
+struct close_request {
+	enum close_reason reason;
+	enum close_source source;
+	struct close_report *report;
+};
+
 /*
  * Gives each of the count orders (at most CLOSE_BATCH_MAX, no number twice) its outcome.  Lost
  * races are repeated a bounded number of times; an error that is no race splits the batch until
  * the bad order stands alone, and that one is FAILED.  TEMPORARY: the server is away and what
  * happened is unknown; calling again with the same orders is safe.  A reason other than TIMEOUT
- * closes before the deadline too.  report may be NULL.
+ * closes before the deadline too.
  */
-MUST_USE enum result close_orders(struct db *db, struct close_order *orders, size_t count,
-	enum close_reason reason, enum close_source source, struct close_report *report,
-	struct error *error);
+MUST_USE enum result close_orders(struct db *db, const struct close_request *request,
+	struct close_order *orders, size_t count, struct error *error);
 
 /* How far a pass over the due orders has come; all zero bytes: at the oldest. */
 struct close_cursor {
@@ -111,7 +117,7 @@ struct close_due_request {
  * The same for the oldest due orders behind the cursor that nobody has locked, found by the table
  * itself: at most limit of them.  orders has room for limit; count_out says how many were looked
  * at, each with its outcome, and the cursor stands behind the last of them.  NONE: nothing is due
- * there.
+ * there.  report is never NULL.
  */
 MUST_USE enum result close_due_orders(struct db *db, const struct close_due_request *due,
 	struct close_order *orders, size_t *count_out, struct close_report *report,

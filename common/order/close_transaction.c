@@ -134,7 +134,7 @@ static struct close_order *find_order(
 	struct close_order *const *orders, size_t count, const char *order_no)
 {
 	struct close_order *const *found =
-		bsearch(order_no, orders, count, sizeof(*orders), compare_order_no);
+		bsearch(order_no, orders, count, sizeof(struct close_order *), compare_order_no);
 
 	return found == NULL ? NULL : *found;
 }

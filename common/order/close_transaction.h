@@ -9,12 +9,6 @@
 
 #include "common/order/close.h"
 
-struct close_request {
-	enum close_reason reason;
-	enum close_source source;
-	struct close_report *report; /* never NULL */
-};
-
 /*
  * Winners of the given orders become CLOSED, with id and lag_ms; the others keep their outcome.
  * orders are sorted by order_no.  winner_count_out: how many.

@@ -55,47 +55,52 @@ static enum result choose(
 	return db_query(db, sql, params, ARRAY_LENGTH(params), rows_out, error);
 }
 
-/* The parameters before the list, the ids padded with the last, the token behind. */
-static struct db_param *list_params(const struct db_param *before, size_t before_count,
-	const uint64_t *ids, size_t count, const char *lease_token)
-{
-	size_t size = db_list_size(count);
-	struct db_param *params = memory_allocate_array(before_count + size + 1, sizeof(*params));
+/* head IN (ids) tail: the values before the list, the ids padded with the last, the token behind
+ * when there is a tail. */
+struct list_update {
+	const char *head;
+	const char *tail;
+	const struct db_param *before;
+	size_t before_count;
+};
 
-	for (size_t i = 0; i < before_count; i++)
-		params[i] = before[i];
+static enum result update_list(struct db *db, const struct list_update *update,
+	const struct outbox_ids *rows, uint64_t *changed_out, struct error *error)
+{
+	size_t size = db_list_size(rows->count);
+	size_t param_count = update->before_count + size;
+	struct db_param *params = memory_allocate_array(param_count + 1, sizeof(*params));
+
+	for (size_t i = 0; i < update->before_count; i++)
+		params[i] = update->before[i];
 	for (size_t i = 0; i < size; i++)
-		params[before_count + i] = db_uint(ids[i < count ? i : count - 1]);
-	params[before_count + size] = db_text(lease_token);
-	return params;
-}
-
-/* head IN (ids) tail, with the parameters of list_params. */
-static enum result update_list(struct db *db, const char *head, const char *tail,
-	struct db_param *params, size_t before_count, size_t size, uint64_t *changed_out,
-	struct error *error)
-{
-	size_t param_count = before_count + size + (tail[0] == '\0' ? 0 : 1);
-
-	return db_execute(
-		db, db_list_sql(db, head, tail, size), params, param_count, changed_out, error);
+		params[update->before_count + i] =
+			db_uint(rows->ids[i < rows->count ? i : rows->count - 1]);
+	if (update->tail[0] != '\0')
+		params[param_count++] = db_text(rows->lease_token);
+	enum result result = db_execute(db, db_list_sql(db, update->head, update->tail, size),
+		params, param_count, changed_out, error);
+	free(params);
+	return result;
 }
 
 static enum result lease(
 	struct db *db, const struct outbox_batch *batch, uint64_t lease_ms, struct error *error)
 {
-	static const char head[] =
-		"UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = ?, "
-		"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND WHERE id IN ";
 	const struct db_param before[] = { db_text(batch->lease_token), db_uint(lease_ms * 1000) };
+	const struct list_update update = {
+		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = ?, "
+			"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND WHERE id IN ",
+		.tail = "",
+		.before = before,
+		.before_count = ARRAY_LENGTH(before),
+	};
 	uint64_t *ids = memory_allocate_array(batch->count, sizeof(*ids));
 
 	for (size_t i = 0; i < batch->count; i++)
 		ids[i] = batch->rows[i].id;
-	struct db_param *params = list_params(before, ARRAY_LENGTH(before), ids, batch->count, "");
-	enum result result = update_list(db, head, "", params, ARRAY_LENGTH(before),
-		db_list_size(batch->count), NULL, error);
-	free(params);
+	const struct outbox_ids rows = { batch->lease_token, ids, batch->count };
+	enum result result = update_list(db, &update, &rows, NULL, error);
 	free(ids);
 	return result;
 }
@@ -141,60 +146,61 @@ void outbox_batch_destroy(struct outbox_batch **batch)
 
 #define IF_STILL_OURS " AND status = 'NEW' AND lease_token = ?"
 
-enum result outbox_mark_sent(struct db *db, const char *lease_token, const uint64_t *ids,
-	size_t count, size_t *lost_out, struct error *error)
+enum result outbox_mark_sent(
+	struct db *db, const struct outbox_ids *rows, size_t *lost_out, struct error *error)
 {
-	static const char head[] =
-		"UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET status = 'SENT', "
-		"sent_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL WHERE id IN ";
-	struct db_param *params = list_params(NULL, 0, ids, count, lease_token);
+	static const struct list_update update = {
+		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET status = 'SENT', "
+			"sent_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL "
+			"WHERE id IN ",
+		.tail = IF_STILL_OURS,
+	};
 	uint64_t changed = 0;
-	enum result result = update_list(
-		db, head, IF_STILL_OURS, params, 0, db_list_size(count), &changed, error);
+	enum result result = update_list(db, &update, rows, &changed, error);
 
-	free(params);
-	*lost_out = result == RESULT_OK ? count - changed : 0;
+	*lost_out = result == RESULT_OK ? rows->count - changed : 0;
 	return error_context(result, error, "mark outbox rows sent");
 }
 
-enum result outbox_put_off(struct db *db, const char *lease_token, const uint64_t *ids,
-	size_t count, uint64_t delay_ms, const char *reason, struct error *error)
+enum result outbox_put_off(struct db *db, const struct outbox_ids *rows, uint64_t delay_ms,
+	const char *reason, struct error *error)
 {
-	static const char head[] =
-		"UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
-		"lease_until = NULL, attempts = attempts + ?, "
-		"available_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
-		"last_error = COALESCE(?, last_error) WHERE id IN ";
 	char clean[OUTBOX_ERROR_SIZE];
 	size_t clean_size =
 		reason == NULL ? 0 : text_clip(clean, sizeof(clean), reason, strlen(reason));
 	const struct db_param before[] = { db_uint(reason == NULL ? 0 : 1),
 		db_uint(delay_ms * 1000),
 		reason == NULL ? db_null() : db_bytes(clean, clean_size) };
-	struct db_param *params =
-		list_params(before, ARRAY_LENGTH(before), ids, count, lease_token);
-	enum result result = update_list(db, head, IF_STILL_OURS, params, ARRAY_LENGTH(before),
-		db_list_size(count), NULL, error);
-	free(params);
-	return error_context(result, error, "put outbox rows off");
+	const struct list_update update = {
+		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
+			"lease_until = NULL, attempts = attempts + ?, "
+			"available_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
+			"last_error = COALESCE(?, last_error) WHERE id IN ",
+		.tail = IF_STILL_OURS,
+		.before = before,
+		.before_count = ARRAY_LENGTH(before),
+	};
+
+	return error_context(
+		update_list(db, &update, rows, NULL, error), error, "put outbox rows off");
 }
 
-enum result outbox_put_off_to_horizon(struct db *db, const char *lease_token, const uint64_t *ids,
-	size_t count, uint64_t horizon_ms, struct error *error)
+enum result outbox_put_off_to_horizon(
+	struct db *db, const struct outbox_ids *rows, uint64_t horizon_ms, struct error *error)
 {
-	static const char head[] =
-		"UPDATE t_outbox_event SET lease_token = NULL, lease_until = NULL, "
-		"available_at = COALESCE((SELECT GREATEST(o.expire_time - INTERVAL ? MICROSECOND, "
-		"UTC_TIMESTAMP(3)) FROM t_order o WHERE o.order_no = t_outbox_event.order_no), "
-		"available_at) WHERE id IN ";
 	const struct db_param before[] = { db_uint(horizon_ms * 1000) };
-	struct db_param *params =
-		list_params(before, ARRAY_LENGTH(before), ids, count, lease_token);
-	enum result result = update_list(db, head, IF_STILL_OURS, params, ARRAY_LENGTH(before),
-		db_list_size(count), NULL, error);
+	const struct list_update update = {
+		.head = "UPDATE t_outbox_event SET lease_token = NULL, lease_until = NULL, "
+			"available_at = COALESCE((SELECT GREATEST(o.expire_time - "
+			"INTERVAL ? MICROSECOND, UTC_TIMESTAMP(3)) FROM t_order o "
+			"WHERE o.order_no = t_outbox_event.order_no), available_at) WHERE id IN ",
+		.tail = IF_STILL_OURS,
+		.before = before,
+		.before_count = ARRAY_LENGTH(before),
+	};
 
-	free(params);
-	return error_context(result, error, "put outbox rows off to the horizon");
+	return error_context(update_list(db, &update, rows, NULL, error), error,
+		"put outbox rows off to the horizon");
 }
 
 static enum result fail_row(struct db *db, const char *lease_token, const struct outbox_row *row,

@@ -54,18 +54,25 @@ MUST_USE enum result outbox_claim(struct db *db, uint32_t limit, uint64_t lease_
 	struct outbox_batch **batch_out, struct error *error);
 void outbox_batch_destroy(struct outbox_batch **batch);
 
+/* Rows of one claim, count of them; the token guards what is written. */
+struct outbox_ids {
+	const char *lease_token;
+	const uint64_t *ids;
+	size_t count;
+};
+
 /* One statement: NEW → SENT for the given rows.  lost_out: rows that were not ours any more. */
-MUST_USE enum result outbox_mark_sent(struct db *db, const char *lease_token, const uint64_t *ids,
-	size_t count, size_t *lost_out, struct error *error);
+MUST_USE enum result outbox_mark_sent(
+	struct db *db, const struct outbox_ids *rows, size_t *lost_out, struct error *error);
 /*
  * One statement: ends the lease; the rows are available again after delay_ms.  reason NULL: nothing
  * went wrong; else it is one more attempt and the reason is kept.
  */
-MUST_USE enum result outbox_put_off(struct db *db, const char *lease_token, const uint64_t *ids,
-	size_t count, uint64_t delay_ms, const char *reason, struct error *error);
+MUST_USE enum result outbox_put_off(struct db *db, const struct outbox_ids *rows, uint64_t delay_ms,
+	const char *reason, struct error *error);
 /* One statement: ends the lease; available again horizon_ms before the deadline of the order. */
-MUST_USE enum result outbox_put_off_to_horizon(struct db *db, const char *lease_token,
-	const uint64_t *ids, size_t count, uint64_t horizon_ms, struct error *error);
+MUST_USE enum result outbox_put_off_to_horizon(
+	struct db *db, const struct outbox_ids *rows, uint64_t horizon_ms, struct error *error);
 /* One transaction: NEW → FAILED with the reason, and one OUTBOX_FAILED alert.  CONFLICT: the row was
  * not ours any more. */
 MUST_USE enum result outbox_mark_failed(struct db *db, const char *lease_token,

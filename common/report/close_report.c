@@ -88,26 +88,30 @@ static void count_violations(const struct close_report *report)
 			log_uint("close_early", report->early_violations));
 }
 
-void close_report_count(enum close_reason reason, enum close_source source,
-	const struct close_order *orders, size_t count, const struct close_report *report)
+void close_report_count(
+	const struct close_request *request, const struct close_order *orders, size_t count)
 {
+	const struct close_report *report = request->report;
 	uint64_t outcomes[CLOSE_OUTCOME_COUNT] = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		outcomes[orders[i].outcome]++;
-		if (orders[i].outcome == CLOSE_OUTCOME_CLOSED && reason == CLOSE_REASON_TIMEOUT)
-			metrics_observe(
-				&families[FAMILY_LAG], source, (double)orders[i].lag_ms / 1000);
+		if (orders[i].outcome == CLOSE_OUTCOME_CLOSED &&
+			request->reason == CLOSE_REASON_TIMEOUT)
+			metrics_observe(&families[FAMILY_LAG], request->source,
+				(double)orders[i].lag_ms / 1000);
 	}
 	for (size_t i = 0; i < CLOSE_OUTCOME_COUNT; i++)
-		metrics_add(
-			&families[FAMILY_OUTCOMES], source * CLOSE_OUTCOME_COUNT + i, outcomes[i]);
-	metrics_add(&families[FAMILY_CLOSED], reason * SOURCE_COUNT + source,
+		metrics_add(&families[FAMILY_OUTCOMES],
+			(size_t)request->source * CLOSE_OUTCOME_COUNT + i, outcomes[i]);
+	metrics_add(&families[FAMILY_CLOSED],
+		(size_t)request->reason * SOURCE_COUNT + request->source,
 		outcomes[CLOSE_OUTCOME_CLOSED]);
 	for (size_t i = 0; i < CLOSE_REPEAT_COUNT; i++)
 		metrics_add(&families[FAMILY_REPEATS], i, report->repeats[i]);
-	metrics_observe(&families[FAMILY_DURATION], source, (double)report->transaction_us / 1e6);
-	metrics_observe(&families[FAMILY_BATCH], source, (double)count);
+	metrics_observe(
+		&families[FAMILY_DURATION], request->source, (double)report->transaction_us / 1e6);
+	metrics_observe(&families[FAMILY_BATCH], request->source, (double)count);
 	count_violations(report);
 }
 

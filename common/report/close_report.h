@@ -16,8 +16,8 @@ struct db;
 void close_report_register(void);
 
 /* Counts one call of close_orders: outcomes, lateness, repeats, time.  Violations are logged. */
-void close_report_count(enum close_reason reason, enum close_source source,
-	const struct close_order *orders, size_t count, const struct close_report *report);
+void close_report_count(
+	const struct close_request *request, const struct close_order *orders, size_t count);
 
 /* One ORDER_STUCK alert for each FAILED order, and one error line. */
 MUST_USE enum result close_report_alert(
