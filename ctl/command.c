@@ -3,22 +3,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/settings.h"
-#include "common/base/shutdown.h"
 #include "common/base/text.h"
+#include "ctl/list.h"
 #include "ctl/migrate.h"
+#include "ctl/requeue.h"
+#include "ctl/session.h"
 #include "ctl/status.h"
+#include "ctl/task_filter.h"
 #include "ctl/verify.h"
 #include "version.h"
 
 enum {
 	WORDS_SIZE = 64,
 	NEAR_DISTANCE_MAX = 3,
-	ERROR_NO_TABLE = 1146,
 };
 
 /* POSIX names it and leaves the declaration to us. */
@@ -29,26 +29,30 @@ struct command {
 	const char *operands; /* for --help; NULL: it takes none */
 	const char *summary;
 	uint64_t options; /* beside the common ones */
-	int (*run)(const struct command_context *context);
+	int (*run)(const struct session *session);
 };
+
+#define LIST_OPTIONS (TASK_FILTER_OPTIONS | OPTION_BIT(OPTION_LIMIT))
+#define ACT_OPTIONS  (LIST_OPTIONS | OPTION_BIT(OPTION_CONFIRM_COUNT))
 
 static const struct command commands[] = {
 	{ "migrate", NULL, "apply the numbered migrations of the schema, each once",
 		OPTION_BIT(OPTION_SHOW_STATUS), migrate_run },
 	{ "status", NULL, "show the overview on one screen", OPTION_BIT(OPTION_CHECK), status_run },
+	{ "retry list", NULL, "list compensation tasks, by default those in trouble", LIST_OPTIONS,
+		list_tasks_run },
+	{ "retry show", "ID", "show one task with its order and its audit", 0, list_show_task_run },
+	{ "retry requeue", "[ID]...", "give DEAD tasks five more retries, by id or by filter",
+		ACT_OPTIONS, requeue_run },
+	{ "retry resolve", "ID...", "mark DEAD tasks as resolved, with the reason",
+		OPTION_BIT(OPTION_REASON), requeue_resolve_run },
+	{ "list tasks", NULL, "the same as retry list", LIST_OPTIONS, list_tasks_run },
+	{ "show task", "ID", "the same as retry show", 0, list_show_task_run },
+	{ "requeue", "[ID]...", "the same as retry requeue", ACT_OPTIONS, requeue_run },
+	{ "resolve", "ID...", "the same as retry resolve", OPTION_BIT(OPTION_REASON),
+		requeue_resolve_run },
 	{ "verify", NULL, "check the promises by SQL, one line per check",
 		OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_OVERDUE_GRACE), verify_run },
-};
-
-static const struct setting command_settings_table[] = {
-	SETTINGS_SHARED(struct command_settings, db, db_settings_table),
-	SETTING_DURATION(struct command_settings, sweep_interval_ms, "LAPSE_SWEEP_INTERVAL", "60s",
-		SECONDS(1), HOURS(1), "time between two sweeps: two of them are the promise"),
-	SETTING_DURATION(struct command_settings, lease_ms, "LAPSE_LEASE", "30s", SECONDS(1),
-		HOURS(1), "how long rows are leased"),
-	SETTING_DURATION(struct command_settings, retention_ms, "LAPSE_RETENTION", "7d", HOURS(1),
-		DAYS(3650), "how long settled rows are kept"),
-	SETTING_END,
 };
 
 /* What the command line says. */
@@ -70,7 +74,7 @@ static void print_help(const struct command *command)
 		(void)printf("\nOptions of every command:\n");
 		option_print_help(option_common, stdout);
 		(void)printf("\nSettings, from the environment or --env-file, with defaults:\n");
-		settings_print_help(command_settings_table, stdout);
+		settings_print_help(session_settings_table, stdout);
 		(void)printf("\nlapsectl COMMAND --help says more about one command.\n");
 		return;
 	}
@@ -113,7 +117,8 @@ static enum result refuse_words(const char *words, struct error *error)
 		}
 	}
 	if (nearest == NULL)
-		return error_set(RESULT_PERMANENT, error, "unknown command %.60s", words);
+		return error_set(RESULT_PERMANENT, error,
+			"unknown command %.60s: lapsectl --help lists them", words);
 	return error_set(
 		RESULT_PERMANENT, error, "unknown command %.60s, did you mean %s?", words, nearest);
 }
@@ -166,22 +171,6 @@ static enum result parse(
 	return RESULT_OK;
 }
 
-static void set_output(struct output *output, const struct option_set *options)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	if (option_is_given(options, OPTION_JSON))
-		output->form = OUTPUT_FORM_JSON;
-	else if (option_is_given(options, OPTION_PLAIN))
-		output->form = OUTPUT_FORM_PLAIN;
-	output->is_quiet = option_is_given(options, OPTION_QUIET);
-	output->is_verbose = option_is_given(options, OPTION_VERBOSE);
-	output->has_color = !option_is_given(options, OPTION_NO_COLOR) &&
-			    (no_color == NULL || no_color[0] == '\0') &&
-			    output->form == OUTPUT_FORM_TEXT && isatty(STDOUT_FILENO) == 1;
-	output->has_terminal = isatty(STDERR_FILENO) == 1;
-}
-
 static int complain_about_settings(const struct settings_report *report)
 {
 	for (size_t i = 0; i < settings_report_count(report); i++)
@@ -189,23 +178,15 @@ static int complain_about_settings(const struct settings_report *report)
 	return EXIT_STATUS_CONFIGURATION;
 }
 
-static int run_command(const struct command_line *line, const struct command_settings *settings)
+static int run_command(const struct command_line *line, const struct session_settings *settings)
 {
-	struct command_context context = {
-		.options = &line->options,
-		.operands = line->operands,
-		.operand_count = line->operand_count,
-		.settings = settings,
-	};
+	struct session session;
 
-	set_output(&context.output, &line->options);
-	log_open("lapsectl", LAPSE_VERSION, "", LOG_FORMAT_AUTO);
-	log_set_level(context.output.is_verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN);
-	shutdown_install();
-	db_create(&settings->db, &context.db);
-	db_skip_schema_check(context.db);
-	int status = line->command->run(&context);
-	db_destroy(&context.db);
+	session_begin(&session, &line->options, settings);
+	session.operands = line->operands;
+	session.operand_count = line->operand_count;
+	int status = line->command->run(&session);
+	session_end(&session);
 	if (fflush(stdout) != 0 && status == EXIT_STATUS_OK) {
 		output_complain("standard output cannot be written");
 		status = EXIT_STATUS_FAILED;
@@ -215,33 +196,25 @@ static int run_command(const struct command_line *line, const struct command_set
 
 static int run_with_settings(const struct command_line *line, char *const *environment)
 {
-	struct command_settings settings = { 0 };
+	struct session_settings settings = { 0 };
 	struct settings_report *report = settings_report_create();
 	struct settings_source *source = settings_source_create(
 		environment, option_text(&line->options, OPTION_ENV_FILE), report);
-	int status;
+	int status = EXIT_STATUS_OK;
 
-	settings_read(command_settings_table, source, &settings, report);
+	settings_read(session_settings_table, source, &settings, report);
 	settings_check_names(source, report);
-	db_check_settings(&settings.db, report);
+	session_check_settings(&settings, report);
 	if (option_is_given(&line->options, OPTION_CHECK_CONFIG))
-		settings_print_values(command_settings_table, source, stdout);
+		settings_print_values(session_settings_table, source, stdout);
 	if (settings_report_count(report) > 0)
 		status = complain_about_settings(report);
-	else if (option_is_given(&line->options, OPTION_CHECK_CONFIG))
-		status = EXIT_STATUS_OK;
-	else
+	else if (!option_is_given(&line->options, OPTION_CHECK_CONFIG) && line->command != NULL)
 		status = run_command(line, &settings);
-	settings_clear(command_settings_table, &settings);
+	settings_clear(session_settings_table, &settings);
 	settings_source_destroy(&source);
 	settings_report_destroy(&report);
 	return status;
-}
-
-static int refuse_usage(const char *words)
-{
-	output_complain("%s (lapsectl --help lists the commands)", words);
-	return EXIT_STATUS_USAGE;
 }
 
 int command_main(int argc, char **argv)
@@ -253,81 +226,19 @@ int command_main(int argc, char **argv)
 
 	enum result result = parse(&line, argv + 1, argc > 0 ? argc - 1 : 0, &error);
 	if (result != RESULT_OK)
-		status = refuse_usage(error.text);
+		status = session_refuse_usage(error.text);
 	else if (option_is_given(&line.options, OPTION_HELP))
 		print_help(line.command);
 	else if (option_is_given(&line.options, OPTION_VERSION))
 		(void)printf("lapsectl %s (git %s, schema %d)\n", LAPSE_VERSION, LAPSE_REVISION,
 			LAPSE_SCHEMA_VERSION);
 	else if (line.command == NULL && !option_is_given(&line.options, OPTION_CHECK_CONFIG))
-		status = refuse_usage("no command");
+		status = session_refuse_usage(
+			line.words[0] == '\0'
+				? "no command: lapsectl --help lists them"
+				: "this is half a command: lapsectl --help lists them");
 	else
 		status = run_with_settings(&line, environ);
 	free(line.operands);
 	return status;
-}
-
-int command_connect(const struct command_context *context)
-{
-	struct error error = { 0 };
-	enum result result = db_ensure_connected(context->db, &error);
-
-	if (result == RESULT_OK)
-		return EXIT_STATUS_OK;
-	int status = command_fail(context, result, &error);
-	return status == EXIT_STATUS_NO_PERMISSION ? status : EXIT_STATUS_UNAVAILABLE;
-}
-
-int command_connect_to_schema(const struct command_context *context)
-{
-	static const char sql[] = "SELECT COALESCE(MAX(version), 0) FROM t_schema_version";
-	struct error error = { 0 };
-	struct db_rows *rows = NULL;
-	int status = command_connect(context);
-
-	if (status != EXIT_STATUS_OK)
-		return status;
-	enum result result = db_query(context->db, sql, NULL, 0, &rows, &error);
-	bool is_current = result == RESULT_OK && db_rows_next(rows) &&
-			  db_rows_uint(rows, 0) >= LAPSE_SCHEMA_VERSION;
-	db_rows_destroy(&rows);
-	if (is_current)
-		return EXIT_STATUS_OK;
-	if (result != RESULT_OK && db_last_errno(context->db) != ERROR_NO_TABLE)
-		return command_fail(context, result, &error);
-	output_complain("the schema is not there or too old: run lapsectl migrate");
-	return EXIT_STATUS_UNAVAILABLE;
-}
-
-/* Access denied, in its several numbers. */
-static bool is_denied(unsigned int number)
-{
-	static const unsigned int numbers[] = { 1044, 1045, 1142, 1143, 1227, 1370, 1419, 1698,
-		3118 };
-
-	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-		if (numbers[i] == number)
-			return true;
-	return false;
-}
-
-int command_fail(
-	const struct command_context *context, enum result result, const struct error *error)
-{
-	output_complain("%s", error->text);
-	if (is_denied(db_last_errno(context->db)))
-		return EXIT_STATUS_NO_PERMISSION;
-	switch (result) {
-	case RESULT_OK:
-		return EXIT_STATUS_OK;
-	case RESULT_NONE:
-		return EXIT_STATUS_NOT_FOUND;
-	case RESULT_CONFLICT:
-		return EXIT_STATUS_CONFLICT;
-	case RESULT_TEMPORARY:
-		return EXIT_STATUS_TRY_AGAIN;
-	case RESULT_PERMANENT:
-		return EXIT_STATUS_FAILED;
-	}
-	return EXIT_STATUS_FAILED;
 }

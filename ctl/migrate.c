@@ -7,8 +7,8 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
-#include "ctl/command.h"
 #include "ctl/migration.h"
+#include "ctl/session.h"
 #include "ctl/table.h"
 
 enum {
@@ -18,27 +18,27 @@ enum {
 };
 
 struct migrate {
-	const struct command_context *context;
+	const struct session *session;
 	struct migration_status *statuses;
 	uint32_t newest; /* version of the server */
 };
 
 static int take_lock(const struct migrate *migrate)
 {
-	const struct command_context *context = migrate->context;
+	const struct session *session = migrate->session;
 	struct error error = { 0 };
 
 	for (int round = 0; round < LOCK_ROUNDS; round++) {
 		enum result result =
-			migration_lock(context->db, round == 0 ? 0 : LOCK_WAIT_S, &error);
+			migration_lock(session->db, round == 0 ? 0 : LOCK_WAIT_S, &error);
 
 		if (result == RESULT_OK)
 			return EXIT_STATUS_OK;
 		if (result != RESULT_NONE)
-			return command_fail(context, result, &error);
+			return session_fail(session, result, &error);
 		if (round == 0)
 			output_say(
-				&context->output, "another migrate holds the lock, waiting for it");
+				&session->output, "another migrate holds the lock, waiting for it");
 	}
 	output_complain("another migrate has held the lock for 20 minutes; try again later");
 	return EXIT_STATUS_TRY_AGAIN;
@@ -65,7 +65,7 @@ static int refuse_changed(const struct migrate *migrate)
 
 static int apply_pending(const struct migrate *migrate)
 {
-	const struct command_context *context = migrate->context;
+	const struct session *session = migrate->session;
 	struct error error = { 0 };
 	size_t applied = 0;
 
@@ -74,15 +74,15 @@ static int apply_pending(const struct migrate *migrate)
 
 		if (migrate->statuses[i].state != MIGRATION_STATE_PENDING)
 			continue;
-		output_say(&context->output, "applying %04" PRIu32 "_%s (%zu of %zu)",
+		output_say(&session->output, "applying %04" PRIu32 "_%s (%zu of %zu)",
 			file->version, file->name, i + 1, migration_file_count);
-		enum result result = migration_apply(context->db, file, &error);
+		enum result result = migration_apply(session->db, file, &error);
 		if (result != RESULT_OK)
-			return command_fail(context, result, &error);
+			return session_fail(session, result, &error);
 		applied++;
 	}
 	if (applied == 0)
-		output_say(&context->output, "nothing to do");
+		output_say(&session->output, "nothing to do");
 	return EXIT_STATUS_OK;
 }
 
@@ -108,23 +108,23 @@ static void print_list(const struct migrate *migrate, bool only_pending)
 	for (size_t i = 0; i < migration_file_count; i++)
 		if (!only_pending || migrate->statuses[i].state == MIGRATION_STATE_PENDING)
 			add_row(table, &migration_files[i], &migrate->statuses[i]);
-	table_print(table, &migrate->context->output, stdout);
+	table_print(table, &migrate->session->output, stdout);
 	if (only_pending && table_count(table) == 0)
-		output_say(&migrate->context->output, "nothing to do");
+		output_say(&migrate->session->output, "nothing to do");
 	table_destroy(&table);
 }
 
 static int read_statuses(struct migrate *migrate)
 {
-	const struct command_context *context = migrate->context;
+	const struct session *session = migrate->session;
 	struct error error = { 0 };
-	enum result result = migration_list(context->db, migration_files, migration_file_count,
+	enum result result = migration_list(session->db, migration_files, migration_file_count,
 		migrate->statuses, &migrate->newest, &error);
 
 	if (result != RESULT_OK)
-		return command_fail(context, result, &error);
+		return session_fail(session, result, &error);
 	if (migrate->newest > migration_files[migration_file_count - 1].version)
-		output_say(&context->output,
+		output_say(&session->output,
 			"the schema has version %" PRIu32 " of a newer release than this program's",
 			migrate->newest);
 	return EXIT_STATUS_OK;
@@ -142,15 +142,15 @@ static int show(struct migrate *migrate, bool only_pending)
 
 static int apply(struct migrate *migrate)
 {
-	const struct command_context *context = migrate->context;
+	const struct session *session = migrate->session;
 	struct error error = { 0 };
 	int status = take_lock(migrate);
 
 	if (status != EXIT_STATUS_OK)
 		return status;
-	enum result result = migration_prepare(context->db, &error);
+	enum result result = migration_prepare(session->db, &error);
 	if (result != RESULT_OK)
-		return command_fail(context, result, &error);
+		return session_fail(session, result, &error);
 	/* Read under the lock, so that what another one has just applied is seen. */
 	status = read_statuses(migrate);
 	if (status == EXIT_STATUS_OK)
@@ -159,24 +159,24 @@ static int apply(struct migrate *migrate)
 		status = apply_pending(migrate);
 	if (status == EXIT_STATUS_OK)
 		status = read_statuses(migrate);
-	if (status == EXIT_STATUS_OK && context->output.form != OUTPUT_FORM_TEXT)
+	if (status == EXIT_STATUS_OK && session->output.form != OUTPUT_FORM_TEXT)
 		print_list(migrate, false);
 	return status;
 }
 
-int migrate_run(const struct command_context *context)
+int migrate_run(const struct session *session)
 {
-	struct migrate migrate = { .context = context };
+	struct migrate migrate = { .session = session };
 	int status;
 
-	db_set_time_limit(context->db, TIME_LIMIT_S);
-	status = command_connect(context);
+	db_set_time_limit(session->db, TIME_LIMIT_S);
+	status = session_connect(session);
 	if (status != EXIT_STATUS_OK)
 		return status;
 	migrate.statuses = memory_allocate_array(migration_file_count, sizeof(*migrate.statuses));
-	if (option_is_given(context->options, OPTION_SHOW_STATUS))
+	if (option_is_given(session->options, OPTION_SHOW_STATUS))
 		status = show(&migrate, false);
-	else if (option_is_given(context->options, OPTION_DRY_RUN))
+	else if (option_is_given(session->options, OPTION_DRY_RUN))
 		status = show(&migrate, true);
 	else
 		status = apply(&migrate);

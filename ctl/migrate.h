@@ -7,9 +7,9 @@
 #ifndef CTL_MIGRATE_H
 #define CTL_MIGRATE_H
 
-struct command_context;
+struct session;
 
 /* lapsectl migrate [--status] [--dry-run]; the exit status. */
-int migrate_run(const struct command_context *context);
+int migrate_run(const struct session *session);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * status - the overview on one screen.
+ * status - the overview on one screen: orders, closes, outbox, tasks, alerts, queues.
  */
 #ifndef CTL_STATUS_H
 #define CTL_STATUS_H
 
-struct command_context;
+struct session;
 
 /* lapsectl status [--check]; the exit status. */
-int status_run(const struct command_context *context);
+int status_run(const struct session *session);
 
 #endif

@@ -55,6 +55,11 @@ void table_add(struct table *table, const char *const *values)
 	table->row_count++;
 }
 
+size_t table_column_count(const struct table *table)
+{
+	return table->column_count;
+}
+
 size_t table_count(const struct table *table)
 {
 	return table->row_count;
@@ -212,4 +217,18 @@ void table_print(const struct table *table, const struct output *output, FILE *f
 		print_heading(table, widths, file);
 	for (size_t row = 0; row < table->row_count; row++)
 		print_row(table, row, output->form == OUTPUT_FORM_TEXT ? widths : NULL, file);
+}
+
+void table_print_record(const struct table *table, const struct output *output, FILE *file)
+{
+	if (output->form != OUTPUT_FORM_TEXT) {
+		table_print(table, output, file);
+		return;
+	}
+	for (size_t column = 0; table->row_count > 0 && column < table->column_count; column++) {
+		char *clean = clean_value(value_at(table, 0, column));
+
+		(void)fprintf(file, "%-17s %s\n", table->columns[column].name, clean);
+		free(clean);
+	}
 }

@@ -34,9 +34,13 @@ MUST_USE struct table *table_create(const struct table_column *columns, size_t c
 void table_destroy(struct table **table);
 /* Copies one value for each column; NULL is "-" and the JSON null. */
 void table_add(struct table *table, const char *const *values);
+size_t table_column_count(const struct table *table);
+/* Of rows. */
 size_t table_count(const struct table *table);
 /* Text, tabs or a JSON array, as output says. */
 void table_print(const struct table *table, const struct output *output, FILE *file);
+/* The first row, for people one line for each value; else as table_print would. */
+void table_print_record(const struct table *table, const struct output *output, FILE *file);
 /* The rows as a JSON array of objects, owned by the caller. */
 MUST_USE struct json *table_to_json(const struct table *table);
 /* Row number row as a JSON object, owned by the caller. */

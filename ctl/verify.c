@@ -10,7 +10,7 @@
 #include "common/io/db.h"
 #include "common/io/json.h"
 #include "common/order/invariant.h"
-#include "ctl/command.h"
+#include "ctl/session.h"
 
 enum {
 	TIME_LIMIT_S = 120 /* of one statement */
@@ -112,30 +112,30 @@ static void print_report(const struct output *output, const struct invariant_rep
 	}
 }
 
-int verify_run(const struct command_context *context)
+int verify_run(const struct session *session)
 {
-	const struct option_set *options = context->options;
-	const uint64_t grace_ms = 2 * context->settings->sweep_interval_ms;
-	struct output output = context->output;
+	const struct option_set *options = session->options;
+	const uint64_t grace_ms = 2 * session->settings->sweep_interval_ms;
+	struct output output = session->output;
 	const struct invariant_progress progress = { .tell = tell_progress, .context = &output };
 	const struct invariant_limits limits = {
 		.since_ms = option_number(options, OPTION_SINCE, DAYS(1)),
-		.retention_ms = context->settings->retention_ms,
+		.retention_ms = session->settings->retention_ms,
 		.overdue_ms = option_number(options, OPTION_OVERDUE_GRACE, grace_ms),
-		.stale_ms = grace_ms + context->settings->lease_ms,
+		.stale_ms = grace_ms + session->settings->lease_ms,
 	};
 	struct error error = { 0 };
 	int status;
 
-	db_set_time_limit(context->db, TIME_LIMIT_S);
-	status = command_connect_to_schema(context);
+	db_set_time_limit(session->db, TIME_LIMIT_S);
+	status = session_connect_to_schema(session);
 	if (status != EXIT_STATUS_OK)
 		return status;
 	struct invariant_report *report = memory_allocate(sizeof(*report));
-	enum result result = invariant_verify(context->db, &limits, &progress, report, &error);
+	enum result result = invariant_verify(session->db, &limits, &progress, report, &error);
 	output_end_progress(&output);
 	if (result != RESULT_OK) {
-		status = command_fail(context, result, &error);
+		status = session_fail(session, result, &error);
 	} else {
 		print_report(&output, report);
 		status = is_clean(report) ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;

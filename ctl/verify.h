@@ -4,9 +4,9 @@
 #ifndef CTL_VERIFY_H
 #define CTL_VERIFY_H
 
-struct command_context;
+struct session;
 
 /* lapsectl verify [--since 24h] [--overdue-grace 120s]; 0 clean, 1 broken. */
-int verify_run(const struct command_context *context);
+int verify_run(const struct session *session);
 
 #endif

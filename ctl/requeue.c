@@ -1,0 +1,374 @@
+#include "ctl/requeue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/text.h"
+#include "common/base/ulid.h"
+#include "common/order/audit.h"
+#include "common/order/compensation.h"
+#include "ctl/question.h"
+#include "ctl/selection.h"
+#include "ctl/session.h"
+#include "ctl/table.h"
+#include "ctl/task_filter.h"
+
+enum {
+	SAMPLE_MAX = 10,
+	CODE_SIZE = 32,
+	NUMBER_SIZE = 24,
+	REASON_TEXT_SIZE = 2048,
+};
+
+/* One run of one of the two acts. */
+struct act {
+	const struct session *session;
+	const char *verb;
+	struct selection selection;
+	char request_id[ULID_SIZE];
+	char bulk_id[ULID_SIZE]; /* "": not by filter */
+	char reason_code[CODE_SIZE];
+	char reason_text[REASON_TEXT_SIZE];
+	bool is_resolve;
+	int status; /* the worst so far */
+};
+
+static void begin(struct act *act, const struct session *session, const char *verb)
+{
+	*act = (struct act){ .session = session, .verb = verb, .status = EXIT_STATUS_OK };
+	ulid_generate(act->request_id);
+}
+
+static enum result carry_out(
+	const struct act *act, const struct selected_task *task, struct error *error)
+{
+	const struct audit_actor actor = {
+		.actor = act->session->actor,
+		.role = "admin",
+		.auth = "cli",
+		.request_id = act->request_id,
+		.bulk_id = act->bulk_id[0] == '\0' ? NULL : act->bulk_id,
+	};
+
+	if (act->is_resolve)
+		return compensation_resolve(act->session->db, task->id, act->reason_code,
+			act->reason_text, &actor, error);
+	return compensation_requeue(act->session->db, task->id,
+		task->is_there ? task->retry_count : UINT32_MAX, &actor, error);
+}
+
+static void add_outcome(
+	struct table *table, const struct selected_task *task, const char *outcome, const char *why)
+{
+	char id[NUMBER_SIZE];
+	const char *const values[] = { id, task->is_there ? task->kind : NULL,
+		task->is_there ? task->order_no : NULL, outcome, why };
+
+	(void)text_format(id, sizeof(id), "%" PRIu64, task->id);
+	table_add(table, values);
+}
+
+/* The word of the list and the exit status of one result. */
+static const char *name_outcome(enum result result, int *status_out)
+{
+	switch (result) {
+	case RESULT_OK:
+		*status_out = EXIT_STATUS_OK;
+		return "done";
+	case RESULT_NONE:
+		*status_out = EXIT_STATUS_NOT_FOUND;
+		return "not_found";
+	case RESULT_CONFLICT:
+		*status_out = EXIT_STATUS_CONFLICT;
+		return "conflict";
+	case RESULT_TEMPORARY:
+		*status_out = EXIT_STATUS_TRY_AGAIN;
+		return "unknown";
+	case RESULT_PERMANENT:
+		*status_out = EXIT_STATUS_FAILED;
+		return "failed";
+	}
+	return "";
+}
+
+static int find_worse(int left, int right)
+{
+	static const int ascending[] = { EXIT_STATUS_OK, EXIT_STATUS_NOT_FOUND,
+		EXIT_STATUS_CONFLICT, EXIT_STATUS_FAILED, EXIT_STATUS_TRY_AGAIN };
+	int worse = EXIT_STATUS_OK;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(ascending); i++)
+		if (ascending[i] == left || ascending[i] == right)
+			worse = ascending[i];
+	return worse;
+}
+
+/* One transaction for each; a server that went away ends it, and the rest is left as it is. */
+static int act_on_all(struct act *act)
+{
+	static const struct table_column columns[] = { { "id", TABLE_KIND_TEXT },
+		{ "kind", TABLE_KIND_TEXT }, { "order_no", TABLE_KIND_TEXT },
+		{ "result", TABLE_KIND_TEXT }, { "error", TABLE_KIND_TEXT } };
+	const struct output *output = &act->session->output;
+	struct table *table = table_create(columns, ARRAY_LENGTH(columns));
+	enum result result = RESULT_OK;
+	size_t done = 0;
+
+	for (size_t i = 0; result != RESULT_TEMPORARY && i < act->selection.count; i++) {
+		const struct selected_task *task = &act->selection.tasks[i];
+		struct error error = { 0 };
+		int status = EXIT_STATUS_OK;
+
+		output_progress(output, "%s: %zu of %zu", act->verb, i, act->selection.count);
+		result = carry_out(act, task, &error);
+		done += result == RESULT_OK;
+		add_outcome(table, task, name_outcome(result, &status),
+			error.text[0] == '\0' ? NULL : error.text);
+		act->status = find_worse(act->status, status);
+	}
+	output_end_progress(output);
+	table_print(table, output, stdout);
+	output_say(output, "%s: %zu of %zu done (audit request %s)", act->verb, done,
+		act->selection.count, act->request_id);
+	table_destroy(&table);
+	return act->status;
+}
+
+static int show_plan(const struct act *act)
+{
+	static const struct table_column columns[] = { { "id", TABLE_KIND_TEXT },
+		{ "kind", TABLE_KIND_TEXT }, { "order_no", TABLE_KIND_TEXT },
+		{ "status", TABLE_KIND_TEXT }, { "retry_count", TABLE_KIND_NUMBER } };
+	struct table *table = table_create(columns, ARRAY_LENGTH(columns));
+
+	for (size_t i = 0; i < act->selection.count; i++) {
+		const struct selected_task *task = &act->selection.tasks[i];
+		char id[NUMBER_SIZE];
+		char retries[NUMBER_SIZE];
+		const char *const values[] = { id, task->is_there ? task->kind : NULL,
+			task->is_there ? task->order_no : NULL,
+			task->is_there ? task->status : "not there",
+			task->is_there ? retries : NULL };
+
+		(void)text_format(id, sizeof(id), "%" PRIu64, task->id);
+		(void)text_format(retries, sizeof(retries), "%" PRIu32, task->retry_count);
+		table_add(table, values);
+	}
+	table_print(table, &act->session->output, stdout);
+	table_destroy(&table);
+	return EXIT_STATUS_OK;
+}
+
+static void show_sample(const struct act *act, const struct task_filter *filter)
+{
+	const struct output *output = &act->session->output;
+
+	output_say(output, "%zu DEAD tasks match: %s", act->selection.count, filter->words);
+	for (size_t i = 0; i < act->selection.count && i < SAMPLE_MAX; i++) {
+		const struct selected_task *task = &act->selection.tasks[i];
+
+		output_say(output, "  %" PRIu64 " %s of order %s, %" PRIu32 " retries", task->id,
+			task->kind, task->order_no, task->retry_count);
+	}
+	if (act->selection.count > SAMPLE_MAX)
+		output_say(output, "  and %zu more", act->selection.count - SAMPLE_MAX);
+}
+
+/* By id: --yes, or a person who says so. */
+static int confirm_ids(const struct act *act)
+{
+	const struct option_set *options = act->session->options;
+
+	if (option_is_given(options, OPTION_YES))
+		return EXIT_STATUS_OK;
+	if (question_ask("yes", "%s %zu task%s?", act->verb, act->selection.count,
+		    act->selection.count == 1 ? "" : "s"))
+		return EXIT_STATUS_OK;
+	output_complain("nothing was changed");
+	return EXIT_STATUS_REFUSED;
+}
+
+/* By filter: the number of rows, on the command line or typed. */
+static int confirm_count(const struct act *act)
+{
+	const struct option_set *options = act->session->options;
+	char count[NUMBER_SIZE];
+
+	(void)text_format(count, sizeof(count), "%zu", act->selection.count);
+	if (option_is_given(options, OPTION_CONFIRM_COUNT)) {
+		if (option_number(options, OPTION_CONFIRM_COUNT, 0) == act->selection.count)
+			return EXIT_STATUS_OK;
+		output_complain(
+			"%s tasks match, not the number confirmed: nothing was changed", count);
+		return EXIT_STATUS_REFUSED;
+	}
+	if (!question_can_ask(options))
+		return session_refuse_usage(
+			"a filter wants --confirm-count with the number of tasks");
+	if (question_ask(count, "%s them all?", act->verb))
+		return EXIT_STATUS_OK;
+	output_complain("nothing was changed");
+	return EXIT_STATUS_REFUSED;
+}
+
+static int requeue_by_filter(struct act *act, const struct task_filter *filter)
+{
+	const struct session *session = act->session;
+	struct error error = { 0 };
+	bool has_limit = option_is_given(session->options, OPTION_LIMIT);
+	enum result result = selection_find(session, filter,
+		option_number(session->options, OPTION_LIMIT, SELECTION_MAX), &act->selection,
+		&error);
+
+	if (result != RESULT_OK)
+		return session_fail(session, result, &error);
+	if (act->selection.count == 0) {
+		output_say(&session->output, "no DEAD task matches: %s", filter->words);
+		return EXIT_STATUS_NOT_FOUND;
+	}
+	if (act->selection.is_cut && !has_limit) {
+		output_complain("more than %d tasks match: narrow the filter, or take a part with "
+				"--limit",
+			SELECTION_MAX);
+		return EXIT_STATUS_REFUSED;
+	}
+	if (option_is_given(session->options, OPTION_DRY_RUN))
+		return show_plan(act);
+	show_sample(act, filter);
+	int status = confirm_count(act);
+	if (status != EXIT_STATUS_OK)
+		return status;
+	ulid_generate(act->bulk_id);
+	return act_on_all(act);
+}
+
+/* What a person should see before a task is resolved.  The role of the command line is admin, who
+ * may go on. */
+static void warn_of_red_checks(const struct act *act)
+{
+	for (size_t i = 0; act->is_resolve && i < act->selection.count; i++) {
+		const struct selected_task *task = &act->selection.tasks[i];
+
+		if (task->is_order_open)
+			output_say(&act->session->output,
+				"task %" PRIu64 ": order %s is still UNPAID", task->id,
+				task->order_no);
+		if (task->open_siblings > 0)
+			output_say(&act->session->output,
+				"task %" PRIu64 ": order %s has %" PRIu64 " other open task%s",
+				task->id, task->order_no, task->open_siblings,
+				task->open_siblings == 1 ? "" : "s");
+	}
+}
+
+static int act_by_id(struct act *act)
+{
+	const struct session *session = act->session;
+	struct error error = { 0 };
+	enum result result = selection_look_up(session, &act->selection, &error);
+
+	if (result != RESULT_OK)
+		return session_fail(session, result, &error);
+	if (option_is_given(session->options, OPTION_DRY_RUN))
+		return show_plan(act);
+	warn_of_red_checks(act);
+	int status = confirm_ids(act);
+	return status == EXIT_STATUS_OK ? act_on_all(act) : status;
+}
+
+/* Before anything is opened: is there anybody who could say yes? */
+static bool can_confirm(const struct session *session)
+{
+	return option_is_given(session->options, OPTION_YES) ||
+	       option_is_given(session->options, OPTION_DRY_RUN) ||
+	       question_can_ask(session->options);
+}
+
+static int connect_and_act(struct act *act, const struct task_filter *filter)
+{
+	int status;
+
+	if (filter == NULL && !can_confirm(act->session))
+		return session_refuse_usage("there is no terminal to ask on: --yes is needed");
+	status = session_connect_to_schema(act->session);
+	if (status == EXIT_STATUS_OK)
+		status = filter == NULL ? act_by_id(act) : requeue_by_filter(act, filter);
+	return status;
+}
+
+int requeue_run(const struct session *session)
+{
+	struct act act;
+	struct task_filter filter;
+	struct error error = { 0 };
+	bool has_ids = session->operand_count > 0;
+	int status;
+
+	begin(&act, session, "requeue");
+	if (has_ids == task_filter_is_given(session->options))
+		return session_refuse_usage("requeue takes either ids or a filter");
+	enum result result = has_ids ? selection_read_ids(session, &act.selection, &error)
+				     : task_filter_read(session->options, TASK_FILTER_SCOPE_DEAD,
+					       &filter, &error);
+	if (result == RESULT_OK)
+		status = connect_and_act(&act, has_ids ? NULL : &filter);
+	else
+		status = session_refuse_usage(error.text);
+	selection_clear(&act.selection);
+	return status;
+}
+
+static bool is_resolve_code(const char *code)
+{
+	for (size_t i = 0; compensation_resolve_codes[i] != NULL; i++)
+		if (text_equals(compensation_resolve_codes[i], code))
+			return true;
+	return false;
+}
+
+/* CODE[:TEXT]; a code that speaks for itself needs no text. */
+static enum result read_reason(struct act *act, struct error *error)
+{
+	const char *reason = option_text(act->session->options, OPTION_REASON);
+	size_t size = reason == NULL ? 0 : strcspn(reason, ":");
+
+	if (reason == NULL)
+		return error_set(RESULT_PERMANENT, error, "resolve needs --reason CODE[:TEXT]");
+	if (size < sizeof(act->reason_code))
+		memcpy(act->reason_code, reason, size);
+	if (!is_resolve_code(act->reason_code))
+		return error_set(RESULT_PERMANENT, error,
+			"--reason: \"%.40s\" is not fixed_elsewhere, not_needed, duplicate, "
+			"refunded_by_hand, stock_corrected_by_hand or other",
+			reason);
+	const char *text = reason[size] == ':' ? reason + size + 1 : "";
+	if (text[0] == '\0' && text_equals(act->reason_code, "other"))
+		return error_set(RESULT_PERMANENT, error,
+			"--reason: other needs a text, as in other:lost in transit");
+	if (!text_copy(act->reason_text, sizeof(act->reason_text),
+		    text[0] == '\0' ? act->reason_code : text))
+		return error_set(RESULT_PERMANENT, error, "--reason: the text is too long");
+	return RESULT_OK;
+}
+
+int requeue_resolve_run(const struct session *session)
+{
+	struct act act;
+	struct error error = { 0 };
+	int status;
+
+	begin(&act, session, "resolve");
+	act.is_resolve = true;
+	enum result result = read_reason(&act, &error);
+	if (result == RESULT_OK && session->operand_count == 0)
+		result = error_set(RESULT_PERMANENT, &error, "resolve takes the ids of tasks");
+	if (result == RESULT_OK)
+		result = selection_read_ids(session, &act.selection, &error);
+	if (result == RESULT_OK)
+		status = connect_and_act(&act, NULL);
+	else
+		status = session_refuse_usage(error.text);
+	selection_clear(&act.selection);
+	return status;
+}
