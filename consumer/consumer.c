@@ -17,6 +17,7 @@
 
 enum {
 	STEP_WAIT_MS = 1000,
+	FULL_WAIT_MS = 100,     /* while nothing more can be taken */
 	SUSPECT_DELIVERIES = 3, /* a message delivered so often is handled alone */
 	GIVE_BACK_MS = 300000,  /* without MySQL, until the messages go back */
 	CONFIRM_LIMIT_MS = 10000,
@@ -73,6 +74,21 @@ const struct service_program consumer_program = {
 	.drain = drain,
 };
 
+/* A slow MySQL must not cost the broker connections their heartbeats.  A connection that is lost
+ * here shows in its next use. */
+static void serve_links(void *context)
+{
+	struct consumer *consumer = context;
+	struct broker *const brokers[] = { link_in(consumer->link), link_out(consumer->link) };
+	struct error error = { .text = "" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(brokers); i++)
+		if (broker_is_connected(brokers[i]) &&
+			broker_keep_alive(brokers[i], &error) != RESULT_OK)
+			log_warn(
+				log_event("broker_connection_lost"), log_text("error", error.text));
+}
+
 void consumer_create(const struct consumer_settings *settings, struct consumer **consumer_out)
 {
 	struct consumer *consumer = memory_allocate(sizeof(*consumer));
@@ -91,6 +107,7 @@ void consumer_create(const struct consumer_settings *settings, struct consumer *
 		.handles = memory_allocate_array(settings->prefetch, sizeof(uint64_t)),
 	};
 	closing_create(settings->batch, &consumer->settle, &consumer->closing);
+	db_set_companion(database_db(consumer->database), serve_links, consumer);
 	close_report_register();
 	settle_register_metrics();
 	*consumer_out = consumer;
@@ -180,7 +197,7 @@ static enum result take_deliveries(struct consumer *consumer, uint64_t wait_ms, 
 	}
 	if (batch_is_full(consumer->batch) && taken == 0) {
 		/* Nothing can be taken; the line still wants its heartbeats. */
-		clock_wait_ms(wait_ms < 5 ? wait_ms : 5);
+		clock_wait_ms(wait_ms < FULL_WAIT_MS ? wait_ms : FULL_WAIT_MS);
 		result = broker_keep_alive(link_in(consumer->link), error);
 	}
 	consumer->is_busy = taken > 1;

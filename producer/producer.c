@@ -48,6 +48,12 @@ const struct service_program producer_program = {
 		 "  publish --stdin            the same, one order number or JSON object a line\n",
 };
 
+/* A slow MySQL must not cost the broker connection its heartbeats. */
+static void serve_publisher(void *context)
+{
+	publisher_keep_alive(context);
+}
+
 void producer_create(const struct producer_settings *settings, struct producer **producer_out)
 {
 	struct producer *producer = memory_allocate(sizeof(*producer));
@@ -55,6 +61,7 @@ void producer_create(const struct producer_settings *settings, struct producer *
 	producer->settings = settings;
 	db_create(&settings->mysql, &producer->db);
 	publisher_create(settings, &producer->publisher);
+	db_set_companion(producer->db, serve_publisher, producer->publisher);
 	*producer_out = producer;
 }
 

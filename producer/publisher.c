@@ -366,6 +366,15 @@ enum result publisher_take_confirms(
 	return result;
 }
 
+void publisher_keep_alive(struct publisher *publisher)
+{
+	struct error error = { .text = "" };
+
+	if (publisher_is_connected(publisher) &&
+		broker_keep_alive(line_broker(publisher->line), &error) != RESULT_OK)
+		log_warn(log_event("broker_connection_lost"), log_text("error", error.text));
+}
+
 struct flight *publisher_find_done(struct publisher *publisher)
 {
 	for (size_t i = 0; i < PUBLISHER_FLIGHT_MAX; i++)

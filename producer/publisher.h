@@ -43,6 +43,8 @@ MUST_USE enum result publisher_publish(struct publisher *publisher, struct db *d
 /* Takes the confirms that arrive inside wait_ms. */
 MUST_USE enum result publisher_take_confirms(
 	struct publisher *publisher, uint64_t wait_ms, struct error *error);
+/* Serves the connection without taking anything; a loss shows in the next use. */
+void publisher_keep_alive(struct publisher *publisher);
 /* A flight of which all is known, to be settled and ended by the caller; NULL: none. */
 struct flight *publisher_find_done(struct publisher *publisher);
 

@@ -5,6 +5,7 @@
 
 #include <mysqld_error.h>
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
@@ -117,6 +118,23 @@ void db_skip_schema_check(struct db *db)
 void db_set_time_limit(struct db *db, unsigned int seconds)
 {
 	db->time_limit_s = seconds;
+}
+
+void db_set_companion(struct db *db, void (*serve)(void *context), void *context)
+{
+	db->serve_companion = serve;
+	db->companion = context;
+}
+
+void db_serve_companion(struct db *db)
+{
+	if (db->serve_companion == NULL)
+		return;
+	uint64_t now_ms = clock_now_ms();
+	if (now_ms - db->served_ms < DB_COMPANION_MS)
+		return;
+	db->served_ms = now_ms;
+	db->serve_companion(db->companion);
 }
 
 void db_disconnect(struct db *db)
@@ -323,6 +341,7 @@ enum result db_run(struct db *db, const char *sql, struct error *error)
 {
 	if (db->mysql == NULL)
 		return error_set(RESULT_TEMPORARY, error, "mysql: not connected");
+	db_serve_companion(db);
 	if (mysql_real_query(db->mysql, sql, (unsigned long)strlen(sql)) != 0)
 		return fail_connection(db, error);
 	MYSQL_RES *rows = mysql_store_result(db->mysql);

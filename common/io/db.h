@@ -55,6 +55,14 @@ void db_skip_schema_check(struct db *db);
 /* Seconds one call may take, for migrations and reports; DB_TIME_LIMIT_S when never called.  Counts
  * from the next connect. */
 void db_set_time_limit(struct db *db, unsigned int seconds);
+/*
+ * serve is called with context between statements, at most every DB_COMPANION_MS: for a connection
+ * that wants to be served while a slow server makes a transaction long.  It must not use db.
+ */
+enum {
+	DB_COMPANION_MS = 500
+};
+void db_set_companion(struct db *db, void (*serve)(void *context), void *context);
 /* Counts up with each new connection. */
 uint64_t db_epoch(const struct db *db);
 /* Is it MariaDB rather than MySQL?  Known after a connect. */

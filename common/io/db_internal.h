@@ -49,7 +49,10 @@ struct db {
 	size_t statement_count;
 	struct list_text lists[DB_LIST_TEXT_MAX];
 	size_t list_count;
-	MYSQL_BIND *binds; /* grows to the longest list that was used */
+	void (*serve_companion)(void *context);
+	void *companion;
+	uint64_t served_ms; /* when it was served last */
+	MYSQL_BIND *binds;  /* grows to the longest list that was used */
 	size_t bind_count;
 };
 
@@ -75,5 +78,7 @@ struct db_rows {
 /* The one place that knows what an error number asks for.  Ends the transaction. */
 enum result db_fail(struct db *db, unsigned int number, const char *text, struct error *error);
 void db_forget_statements(struct db *db);
+/* Calls the companion when it has not been served for a while. */
+void db_serve_companion(struct db *db);
 
 #endif

@@ -123,6 +123,7 @@ static enum result execute(struct db *db, const char *sql, const struct db_param
 {
 	if (db->mysql == NULL)
 		return error_set(RESULT_TEMPORARY, error, "mysql: not connected");
+	db_serve_companion(db);
 	enum result result = prepare(db, sql, handle_out, error);
 	if (result != RESULT_OK)
 		return result;
@@ -298,7 +299,7 @@ static char *write_list(const char *head, const char *tail, size_t size)
 	char *sql = memory_allocate(head_length + tail_length + 2 * size + 2);
 	char *end = sql + head_length;
 
-	memcpy(sql, head, head_length);
+	(void)text_copy(sql, head_length + 1, head);
 	*end++ = '(';
 	for (size_t i = 0; i < size; i++) {
 		*end++ = '?';
