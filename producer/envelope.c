@@ -114,6 +114,7 @@ void envelope_fill_event(
 {
 	const struct event_type *type = find_type(row->event_type);
 
+	REQUIRE(type != NULL);
 	message->exchange = exchange;
 	message->routing_key = type->routing_key;
 	message->is_mandatory = false; /* nobody may be listening */

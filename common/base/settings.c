@@ -55,10 +55,11 @@ static void read_choice(const struct setting *setting, const char *value, void *
 	struct settings_report *report)
 {
 	char allowed[128] = "";
+	int *choice = field;
 
 	for (int i = 0; setting->choices[i] != NULL; i++) {
 		if (text_equals(value, setting->choices[i])) {
-			memcpy(field, &i, sizeof(i));
+			*choice = i;
 			return;
 		}
 		size_t used = strlen(allowed);
@@ -100,7 +101,8 @@ static void read_one(const struct setting *setting, const struct settings_source
 	}
 	if (text == NULL && setting->is_required && settings_report_count(report) == mistakes)
 		settings_report_add(report, "%s: is not set", setting->name);
-	memcpy(field, &text, sizeof(text));
+	char **target = field;
+	*target = text;
 }
 
 /* Goes through a table and, in its place, through each table inside it; those hold no tables. */

@@ -247,7 +247,7 @@ const char *settings_source_origin(const struct settings_source *source, const c
 {
 	const struct entry *entry = find_entry(source, name);
 
-	if (settings_source_find(source, name) != NULL)
+	if (entry != NULL && entry->value[0] != '\0')
 		return entry->origin;
 	return settings_source_has(source, name) ? "secret file" : "default";
 }

@@ -164,9 +164,7 @@ void vital_signs_log_metrics(void)
 	char *text = metrics_write(&size);
 	char *line = text;
 
-	while (*line != '\0') {
-		char *end = strchr(line, '\n');
-
+	for (char *end = strchr(line, '\n'); end != NULL; end = strchr(line, '\n')) {
 		*end = '\0';
 		log_sample(line);
 		line = end + 1;
