@@ -74,14 +74,15 @@ const struct service_program consumer_program = {
 	.drain = drain,
 };
 
-/* A slow MySQL must not cost the broker connections their heartbeats.  A connection that is lost
- * here shows in its next use. */
+/* A slow MySQL must not cost the broker connections their heartbeats, nor the process its life: the
+ * loop turns.  A connection that is lost here shows in its next use. */
 static void serve_links(void *context)
 {
 	struct consumer *consumer = context;
 	struct broker *const brokers[] = { link_in(consumer->link), link_out(consumer->link) };
 	struct error error = { .text = "" };
 
+	service_note_turn();
 	for (size_t i = 0; i < ARRAY_LENGTH(brokers); i++)
 		if (broker_is_connected(brokers[i]) &&
 			broker_keep_alive(brokers[i], &error) != RESULT_OK)

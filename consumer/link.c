@@ -95,6 +95,8 @@ enum result link_ensure_in(struct link *link, bool *has_reconnected_out, struct 
 	result = subscribe(link, error);
 	if (result != RESULT_OK)
 		return error_context(result, error, "subscribe");
+	if (link->in_epoch != 0)
+		service_note_reconnect(SERVICE_CHECK_AMQP);
 	link->in_epoch = broker_epoch(link->in);
 	link->next_check_ms = clock_now_ms() + CHECK_INTERVAL_MS;
 	log_info(log_event("subscribed"), log_text("queue", topology_due_queue(link->topology)),

@@ -56,6 +56,8 @@ enum result line_ensure(struct line *line, bool *has_reconnected_out, struct err
 		broker_drop(line->broker);
 		return result;
 	}
+	if (line->epoch != 0)
+		service_note_reconnect(SERVICE_CHECK_AMQP);
 	line->epoch = broker_epoch(line->broker);
 	log_info(log_event("publisher_ready"), log_text("broker", broker_server(line->broker)),
 		log_text("delay", topology_mode_names[topology_mode(line->topology)]));

@@ -51,6 +51,7 @@ const struct service_program producer_program = {
 /* A slow MySQL must not cost the broker connection its heartbeats. */
 static void serve_publisher(void *context)
 {
+	service_note_turn();
 	publisher_keep_alive(context);
 }
 

@@ -64,6 +64,7 @@ static const unsigned int server_trouble[] = {
 	ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
 	KILLED_CONNECTION,
 	1665 /* statement-based log under READ COMMITTED */,
+	ER_KEY_DOES_NOT_EXITS,
 	1836 /* read-only mode */,
 	1969 /* statement limit, MariaDB */,
 	3024 /* statement limit, MySQL */,
@@ -105,6 +106,7 @@ void db_destroy(struct db **db)
 	db_disconnect(*db);
 	for (size_t i = 0; i < (*db)->list_count; i++)
 		free((*db)->lists[i].sql);
+	free((*db)->lists);
 	free((*db)->binds);
 	free(*db);
 	*db = NULL;

@@ -20,7 +20,6 @@ typedef bool db_bool;
 
 enum {
 	DB_STATEMENT_MAX = 192, /* prepared at a time */
-	DB_LIST_TEXT_MAX = 192,
 	DB_COLUMN_MAX = 40,
 };
 
@@ -47,7 +46,7 @@ struct db {
 	bool is_mariadb;
 	struct statement statements[DB_STATEMENT_MAX];
 	size_t statement_count;
-	struct list_text lists[DB_LIST_TEXT_MAX];
+	struct list_text *lists; /* one for each list statement and size: a fixed set */
 	size_t list_count;
 	void (*serve_companion)(void *context);
 	void *companion;

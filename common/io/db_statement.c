@@ -318,8 +318,8 @@ const char *db_list_sql(struct db *db, const char *head, const char *tail, size_
 			text_equals(list->tail, tail))
 			return list->sql;
 	}
-	REQUIRE(db->list_count < DB_LIST_TEXT_MAX);
 	char *sql = write_list(head, tail, size);
+	db->lists = memory_resize_array(db->lists, db->list_count + 1, sizeof(*db->lists));
 	db->lists[db->list_count++] = (struct list_text){ head, tail, size, sql };
 	return sql;
 }
