@@ -64,7 +64,7 @@ static const unsigned int server_trouble[] = {
 	ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
 	KILLED_CONNECTION,
 	1665 /* statement-based log under READ COMMITTED */,
-	ER_KEY_DOES_NOT_EXITS,
+	1176 /* an index we name is not there */,
 	1836 /* read-only mode */,
 	1969 /* statement limit, MariaDB */,
 	3024 /* statement limit, MySQL */,
