@@ -2,7 +2,8 @@
  * http - many requests at once through one curl multi handle, each with limits.
  *
  * Only http and https, no redirects, connections are kept, no proxy from the environment, the
- * library's signals off.  Nothing here tries again.
+ * library's signals off.  Nothing here tries again: a call writes its request once at most, also
+ * where the library would send it anew on another connection.
  */
 #ifndef COMMON_IO_HTTP_H
 #define COMMON_IO_HTTP_H
@@ -16,31 +17,34 @@
 struct http;
 
 enum {
-	HTTP_ANSWER_MAX = 65536
-}; /* bytes of a body; a longer one ends the call as broken */
+	HTTP_ANSWER_MAX = 65536, /* bytes of a body; a longer one ends the call as broken */
+	HTTP_URL_MAX = 2048,
+	HTTP_TARGET_SIZE = 280, /* "host:port" */
+};
 
 struct http_request {
 	const char *url;
-	const char *const *headers; /* "Name: value", ended by NULL */
+	const char *const *headers; /* "Name: value", ended by NULL; may be NULL */
 	const char *body;           /* NULL: GET, else POST */
 	size_t body_size;
+	size_t answer_max;      /* 0: HTTP_ANSWER_MAX */
 	uint64_t time_limit_ms; /* of the whole call */
 	void *context;          /* comes back with the answer */
 };
 
 enum http_failure {
 	HTTP_FAILURE_NONE,    /* an answer came whole: see status */
-	HTTP_FAILURE_CONNECT, /* no connection: name, route, refused, TLS */
-	HTTP_FAILURE_TIME,    /* not whole inside its time limit */
+	HTTP_FAILURE_CONNECT, /* no connection: name, route, refused, TLS, or not in time */
+	HTTP_FAILURE_TIME,    /* connected, but not whole inside its time limit */
 	HTTP_FAILURE_BROKEN,  /* cut, too long or no HTTP */
 };
 
 struct http_answer {
 	void *context;
 	enum http_failure failure;
-	long status;
+	long status;             /* 0 after a failure */
 	uint64_t retry_after_ms; /* from Retry-After in seconds or as a date; 0: none */
-	char *body;              /* NUL-terminated, never NULL; borrowed until the next call */
+	const char *body;        /* NUL-terminated, never NULL; borrowed until the next call */
 	size_t body_size;
 	uint64_t duration_ms;
 	char error[160]; /* what the library says about a failure */
@@ -51,9 +55,9 @@ void http_create(uint32_t concurrency, uint64_t connect_limit_ms, struct http **
 /* Calls under way are given up. */
 void http_destroy(struct http **http);
 
-/* false when the URL is not http:// or https:// with a host. */
+/* false when the URL is not http:// or https:// with a host, or carries a fragment. */
 bool http_is_url(const char *url);
-/* "host:port" of a URL. */
+/* "host:port" of a URL; "" when it is none. */
 void http_format_target(const char *url, char *target, size_t target_size);
 
 size_t http_count_free(const struct http *http);

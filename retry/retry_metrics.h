@@ -1,0 +1,43 @@
+/*
+ * retry_metrics - the metric families of lapse-retry and the places of their series.
+ */
+#ifndef RETRY_RETRY_METRICS_H
+#define RETRY_RETRY_METRICS_H
+
+#include <stdint.h>
+
+#include "common/order/compensation.h"
+#include "common/service/metrics.h"
+
+struct retry_settings;
+
+enum retry_call_result {
+	RETRY_CALL_OK,
+	RETRY_CALL_RETRY,
+	RETRY_CALL_DEAD,
+	RETRY_CALL_LEASE_LOST,
+	RETRY_CALL_RESULT_COUNT,
+};
+
+enum retry_alert_result {
+	RETRY_ALERT_OK,
+	RETRY_ALERT_HTTP_ERROR,
+	RETRY_ALERT_BODY_ERROR,
+	RETRY_ALERT_TIMEOUT,
+	RETRY_ALERT_RATE_LIMITED,
+	RETRY_ALERT_RESULT_COUNT,
+};
+
+extern const struct metric_family retry_metric_families[];
+
+/* The labels that come from settings; before the families are registered. */
+void retry_metrics_name_series(const struct retry_settings *settings);
+
+void retry_metrics_count_task(enum compensation_kind kind, enum retry_call_result result);
+void retry_metrics_note_call(enum compensation_kind kind, uint64_t duration_ms);
+/* host as http_format_target writes it; targets behind one host share its gauge. */
+void retry_metrics_set_circuit(const char *host, double open);
+void retry_metrics_count_alert(const char *target, enum retry_alert_result result);
+void retry_metrics_set_inflight(uint64_t count);
+
+#endif

@@ -1,0 +1,153 @@
+/* Claims: how many tasks of which target, and what of them can be called. */
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/random.h"
+#include "common/io/json.h"
+#include "retry/retry_metrics.h"
+#include "retry/work_internal.h"
+
+enum {
+	AHEAD_MS = 100,
+	AHEAD_MAX = 1000,
+	PROBE_CHOICE = 8, /* tasks among which a probe is chosen */
+	PACE_MIN_MS = 50, /* shorter times say nothing about a pace */
+};
+
+/* As many tasks as were answered in a tenth of a second, smoothed. */
+static void measure_pace(struct target *target, uint64_t now_ms)
+{
+	uint64_t passed_ms = now_ms - target->pace_ms;
+
+	if (passed_ms < PACE_MIN_MS)
+		return;
+	size_t pace = (size_t)(target->answered * AHEAD_MS / passed_ms);
+	target->ahead = (target->ahead + pace) / 2;
+	if (target->ahead > AHEAD_MAX)
+		target->ahead = AHEAD_MAX;
+	target->pace_ms = now_ms;
+	target->answered = 0;
+}
+
+/* 0 when there is enough of them, or when it is too early. */
+static size_t count_wanted(const struct work *work, struct target *target, uint64_t now_ms)
+{
+	size_t places = work_count_places(work, target, now_ms);
+	size_t wanted = places * target->task_max;
+
+	if (target->url == NULL || now_ms < target->look_at_ms)
+		return 0;
+	if (target->breaker.state == BREAKER_STATE_OPEN)
+		return 0;
+	if (target->breaker.state == BREAKER_STATE_PROBING)
+		return places > 0 && target->queue.count == 0 ? PROBE_CHOICE : 0;
+	if (target->queue.count >= wanted && target->queue.count >= target->ahead / 2)
+		return 0;
+	wanted += target->ahead;
+	return wanted > target->queue.count ? wanted - target->queue.count : 0;
+}
+
+/* Jitter keeps processes from looking in step. */
+static void plan_next_look(const struct work *work, struct target *target, bool was_all)
+{
+	uint64_t interval_ms = work->settings->retry_interval_ms;
+	uint64_t now_ms = clock_now_ms();
+
+	target->look_at_ms = was_all ? now_ms + interval_ms - random_up_to(interval_ms / 4) : now_ms;
+}
+
+static struct target *find_target(struct work *work, const char *name)
+{
+	for (size_t i = 0; i < WORK_TARGET_COUNT; i++)
+		if (text_equals(work->targets[i].name, name))
+			return &work->targets[i];
+	REQUIRE(!"only tasks of our targets are claimed");
+	return NULL;
+}
+
+/* Its last call had no answer anybody wrote down; compensation_claim has ended it. */
+static void note_dead(struct work *work, const struct compensation_task *task)
+{
+	log_error(log_event("task_dead"), log_uint("task_id", task->id),
+		log_text("kind", compensation_kind_labels[task->kind]),
+		log_text("order_no", task->order_no), log_text("key", task->idempotency_key),
+		log_uint("calls", task->calls), log_text("error", task->error));
+	retry_metrics_count_task(task->kind, RETRY_CALL_DEAD);
+	work->totals.dead++;
+}
+
+static void take_task(struct work *work, struct compensation_task *task, uint64_t now_ms)
+{
+	struct target *target = find_target(work, task->target);
+	struct error error = { 0 };
+
+	if (task->is_dead) {
+		note_dead(work, task);
+		return;
+	}
+	struct job *job = job_create(task, now_ms);
+	if (request_create_item(target->form, &job->task, &job->item, &error) != RESULT_OK) {
+		work_refuse(work, job, error.text);
+		return;
+	}
+	job->subject = request_hash_subject(job->item);
+	job_queue_push(&target->queue, job);
+}
+
+static size_t count_tasks_of(const struct compensation_list *list, const char *target)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; list != NULL && i < list->count; i++)
+		count += text_equals(list->tasks[i].target, target) ? 1 : 0;
+	return count;
+}
+
+/* The wishes of this turn; the targets take turns at being first. */
+static size_t list_wishes(
+	struct work *work, struct compensation_wish *wishes, struct target **wishing)
+{
+	uint64_t now_ms = clock_now_ms();
+	size_t room = COMPENSATION_CLAIM_MAX;
+	size_t count = 0;
+
+	for (size_t i = 0; i < WORK_TARGET_COUNT; i++) {
+		struct target *target =
+			&work->targets[(work->first_target + i) % WORK_TARGET_COUNT];
+
+		measure_pace(target, now_ms);
+		size_t wanted = count_wanted(work, target, now_ms);
+		wanted = wanted < room ? wanted : room;
+		if (wanted == 0)
+			continue;
+		room -= wanted;
+		wishing[count] = target;
+		wishes[count++] = (struct compensation_wish){ .target = target->name,
+			.limit = (uint32_t)wanted };
+	}
+	return count;
+}
+
+enum result work_claim(struct work *work, struct db *db, struct error *error)
+{
+	struct compensation_wish wishes[WORK_TARGET_COUNT];
+	struct target *wishing[WORK_TARGET_COUNT];
+	struct compensation_list *list = NULL;
+	struct compensation_claim_limits limits = { .wishes = wishes,
+		.wish_count = list_wishes(work, wishes, wishing),
+		.retry_max = (uint32_t)work->settings->retry_max,
+		.lease_ms = work->settings->lease_ms };
+	uint64_t now_ms = clock_now_ms(); /* before the lease begins */
+
+	if (limits.wish_count == 0)
+		return RESULT_NONE;
+	enum result result = compensation_claim(db, &limits, &list, error);
+	if (result != RESULT_OK && result != RESULT_NONE)
+		return result;
+	for (size_t i = 0; i < limits.wish_count; i++)
+		plan_next_look(work, wishing[i],
+			count_tasks_of(list, wishes[i].target) < wishes[i].limit);
+	for (size_t i = 0; list != NULL && i < list->count; i++)
+		take_task(work, &list->tasks[i], now_ms);
+	compensation_list_destroy(&list);
+	return result;
+}

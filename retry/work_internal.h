@@ -1,0 +1,70 @@
+/*
+ * work_internal - what the parts of work share.
+ */
+#ifndef RETRY_WORK_INTERNAL_H
+#define RETRY_WORK_INTERNAL_H
+
+#include "common/io/http.h"
+#include "retry/answer.h"
+#include "retry/breaker.h"
+#include "retry/job.h"
+#include "retry/request.h"
+#include "retry/retry.h"
+#include "retry/work.h"
+
+enum {
+	WORK_TARGET_COUNT = 2,
+	WORK_SETTLE_COUNT = 256,  /* verdicts that are written at once without waiting for more */
+	WORK_SETTLE_WAIT_MS = 15, /* the longest wait of a verdict for its company */
+	WORK_LEASE_MARGIN_MS = 500, /* of the lease, kept for the settle */
+};
+
+/* A service that takes calls. */
+struct target {
+	const char *name; /* column target */
+	const char *url;  /* borrowed from the settings; NULL: its tasks stay PENDING */
+	char host[HTTP_TARGET_SIZE];
+	enum request_form form;
+	enum answer_success success;
+	size_t task_max; /* in one call */
+	size_t call_max; /* at a time: some places are kept for the other targets */
+
+	struct breaker breaker;
+	struct job_queue queue; /* claimed, waiting for a place */
+	size_t running;         /* calls */
+	uint64_t look_at_ms;    /* into the table, no sooner */
+	uint64_t pace_ms;       /* when the pace was last measured */
+	size_t answered;        /* tasks since then */
+	size_t ahead;           /* tasks to claim beyond the free places */
+	uint64_t failures;      /* in a row, for folding their lines */
+	uint64_t failed_ms;
+};
+
+struct work_totals {
+	uint64_t done, retried, dead, lost;
+};
+
+struct work {
+	const struct retry_settings *settings;
+	struct http *http;
+	struct target targets[WORK_TARGET_COUNT];
+	size_t first_target; /* the first to get free places in the next turn */
+	size_t running;       /* calls */
+	size_t running_tasks; /* in them */
+	struct job_queue done; /* with their verdicts */
+	uint64_t done_ms;      /* when the first of them came */
+	char missing[160];
+	struct work_totals totals; /* since the last line about them */
+	uint64_t totals_ms;
+};
+
+/* Calls of this target that may be started now. */
+size_t work_count_places(const struct work *work, struct target *target, uint64_t now_ms);
+/* Into the queue of what is to be settled. */
+void work_finish(struct work *work, struct job *job);
+/* Refused without a call. */
+void work_refuse(struct work *work, struct job *job, const char *reason);
+/* Everything that waits for a call of this target. */
+void work_give_back_queue(struct work *work, struct target *target);
+
+#endif
