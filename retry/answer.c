@@ -180,10 +180,10 @@ void answer_judge_batch(const struct http_answer *answer, enum answer_success su
 			judgement_out->verdict = COMPENSATION_VERDICT_RETRY;
 		return;
 	}
-	if (success == ANSWER_SUCCESS_STATUS)
-		(void)json_parse(answer->body, answer->body_size, SIZE_MAX, &root, NULL);
-	else
+	if (success == ANSWER_SUCCESS_CODE)
 		root = read_success(answer, judgement_out);
+	else if (json_parse(answer->body, answer->body_size, SIZE_MAX, &root, NULL) != RESULT_OK)
+		root = NULL; /* the status alone decides for all */
 	const struct json *list = json_get(root, "results");
 	if (root != NULL && (list != NULL || success == ANSWER_SUCCESS_CODE)) {
 		*batch_out = memory_allocate(sizeof(**batch_out));

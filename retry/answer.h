@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/io/http.h"
-#include "common/order/compensation.h"
+#include "common/order/compensation_claim.h"
 
 /* LAPSE_STOCK_SUCCESS. */
 enum answer_success {

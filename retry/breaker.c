@@ -122,7 +122,7 @@ bool breaker_note_failure(struct breaker *breaker, const struct breaker_failure 
 	case BREAKER_STATE_OPEN:
 		return false; /* a call begun before */
 	case BREAKER_STATE_PROBING:
-		breaker->failed_subject = failure->subject;
+		breaker->failed_subject = failure->is_of_host ? 0 : failure->subject;
 		open_breaker(breaker, failure->at_ms);
 		return true;
 	}

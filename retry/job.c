@@ -12,6 +12,7 @@ struct job *job_create(struct compensation_task *task, uint64_t claimed_ms)
 	job->task = *task;
 	job->claimed_ms = claimed_ms;
 	task->payload = NULL;
+	task->error = NULL;
 	return job;
 }
 
@@ -20,7 +21,7 @@ void job_destroy(struct job **job)
 	if (*job == NULL)
 		return;
 	json_destroy(&(*job)->item);
-	free((*job)->task.payload);
+	compensation_clear_task(&(*job)->task);
 	free(*job);
 	*job = NULL;
 }

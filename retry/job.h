@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/order/compensation.h"
+#include "common/order/compensation_claim.h"
 
 struct json;
 
@@ -26,7 +26,7 @@ struct job_queue {
 	size_t count;
 };
 
-/* Takes the payload of task over. */
+/* Takes over what task owns. */
 MUST_USE struct job *job_create(struct compensation_task *task, uint64_t claimed_ms);
 void job_destroy(struct job **job);
 

@@ -14,7 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/text.h"
 #include "common/io/http.h"
-#include "common/order/compensation.h"
+#include "common/order/compensation_claim.h"
 
 struct json;
 

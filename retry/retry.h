@@ -40,8 +40,7 @@ struct retry_settings {
 extern const struct service_program retry_program;
 
 /* Allocates only.  Borrows settings, which must live longer. */
-MUST_USE enum result retry_create(
-	const struct retry_settings *settings, struct retry **retry_out, struct error *error);
+void retry_create(const struct retry_settings *settings, struct retry **retry_out);
 void retry_destroy(struct retry **retry);
 /* One turn; context is a struct retry. */
 MUST_USE enum result retry_step(void *context, struct error *error);

@@ -1,6 +1,6 @@
 #include "retry/work.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
@@ -53,6 +53,8 @@ void work_create(const struct retry_settings *settings, struct http *http, struc
 
 	work->settings = settings;
 	work->http = http;
+	work->calls = memory_allocate_array(
+		(size_t)settings->http_concurrency, sizeof(struct work_call *));
 	add_target(work, 0, &stock);
 	add_target(work, 1, &refund);
 	describe_missing(work);
@@ -63,9 +65,13 @@ void work_destroy(struct work **work)
 {
 	if (*work == NULL)
 		return;
+	for (size_t i = 0; i < (*work)->settings->http_concurrency; i++)
+		if ((*work)->calls[i] != NULL)
+			work_abandon_call((*work)->calls[i]);
 	for (size_t i = 0; i < WORK_TARGET_COUNT; i++)
 		job_queue_clear(&(*work)->targets[i].queue);
 	job_queue_clear(&(*work)->done);
+	free((*work)->calls);
 	free(*work);
 	*work = NULL;
 }
@@ -101,10 +107,20 @@ void work_finish(struct work *work, struct job *job)
 	job_queue_push(&work->done, job);
 }
 
+void work_note_dead(struct work *work, const struct compensation_task *task)
+{
+	log_error(log_event("task_dead"), log_uint("task_id", task->id),
+		log_text("kind", compensation_kind_labels[task->kind]),
+		log_text("order_no", task->order_no), log_text("key", task->idempotency_key),
+		log_uint("calls", task->calls), log_text("error", task->error));
+	retry_metrics_count_task(task->kind, RETRY_CALL_DEAD);
+	work->totals.dead++;
+}
+
 void work_refuse(struct work *work, struct job *job, const char *reason)
 {
 	job->task.verdict = COMPENSATION_VERDICT_DEAD;
-	(void)text_copy(job->task.error, sizeof(job->task.error), reason);
+	compensation_set_error(&job->task, reason);
 	work_finish(work, job);
 }
 

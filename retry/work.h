@@ -20,8 +20,7 @@ struct retry_settings;
 struct work;
 
 /* Borrows settings and http, which must live longer. */
-void work_create(
-	const struct retry_settings *settings, struct http *http, struct work **work_out);
+void work_create(const struct retry_settings *settings, struct http *http, struct work **work_out);
 /* What was not settled is forgotten: its lease runs out. */
 void work_destroy(struct work **work);
 

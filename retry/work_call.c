@@ -13,10 +13,10 @@
 #include "retry/work_internal.h"
 
 enum {
-	ANSWER_PER_TASK = 1024,      /* bytes of a batch's answer that one more task allows */
-	ALONE_FROM_RETRY = 2,        /* a task that failed twice is not called with others */
+	ANSWER_PER_TASK = 1024,       /* bytes of a batch's answer that one more task allows */
+	ALONE_FROM_RETRY = 2,         /* a task that failed twice is not called with others */
 	RETRY_AFTER_CAP_MS = 3600000, /* or LAPSE_RETRY_CAP when that is longer */
-	CALM_MS = 60000,             /* without a failure: the next one is worth a line again */
+	CALM_MS = 60000,              /* without a failure: the next one is worth a line again */
 };
 
 struct work_call {
@@ -24,6 +24,7 @@ struct work_call {
 	struct work *work;
 	struct target *target;
 	struct job_queue jobs;
+	size_t place; /* in work->calls */
 };
 
 static bool is_worn_out(const struct work *work, const struct job *job)
@@ -83,9 +84,8 @@ static uint64_t find_delay(const struct work *work, const struct compensation_ta
 {
 	const struct retry_settings *settings = work->settings;
 	uint64_t cap_ms = settings->retry_cap_ms > RETRY_AFTER_CAP_MS ? settings->retry_cap_ms
-								       : RETRY_AFTER_CAP_MS;
-	uint64_t asked_ms =
-		answer->retry_after_ms < cap_ms ? answer->retry_after_ms : cap_ms;
+								      : RETRY_AFTER_CAP_MS;
+	uint64_t asked_ms = answer->retry_after_ms < cap_ms ? answer->retry_after_ms : cap_ms;
 	uint64_t delay_ms = backoff_delay_ms(
 		task->retry_count, settings->retry_base_ms, settings->retry_cap_ms);
 
@@ -95,8 +95,8 @@ static uint64_t find_delay(const struct work *work, const struct compensation_ta
 	return delay_ms;
 }
 
-static void note_failure(struct target *target, const struct job *job,
-	const struct http_answer *answer)
+static void note_failure(
+	struct target *target, const struct job *job, const struct http_answer *answer)
 {
 	uint64_t now_ms = clock_now_ms();
 	const struct compensation_task *task = &job->task;
@@ -104,15 +104,16 @@ static void note_failure(struct target *target, const struct job *job,
 	if (now_ms - target->failed_ms > CALM_MS)
 		target->failures = 0;
 	target->failed_ms = now_ms;
-	enum log_level level = log_is_worth_repeating(&target->failures) ? LOG_LEVEL_WARN
-									  : LOG_LEVEL_DEBUG;
+	enum log_level level =
+		log_is_worth_repeating(&target->failures) ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG;
 	log_write(level,
 		LOG_FIELDS(log_event("task_failed"), log_uint("task_id", task->id),
 			log_text("kind", compensation_kind_labels[task->kind]),
-			log_text("order_no", task->order_no), log_text("key", task->idempotency_key),
-			log_uint("call", task->calls), log_uint("due_in_ms", task->delay_ms),
-			log_uint("status", (uint64_t)answer->status), log_text("error", task->error),
-			log_uint("repeated", target->failures)));
+			log_text("order_no", task->order_no),
+			log_text("key", task->idempotency_key), log_uint("call", task->calls),
+			log_uint("due_in_ms", task->delay_ms),
+			log_uint("status", (uint64_t)answer->status),
+			log_text("error", task->error), log_uint("repeated", target->failures)));
 }
 
 static void note_circuit(const struct target *target)
@@ -154,7 +155,8 @@ static void settle_job(struct work_call *call, struct job *job, const struct htt
 	const struct answer_judgement *judgement)
 {
 	job->task.verdict = judgement->verdict;
-	(void)text_copy(job->task.error, sizeof(job->task.error), judgement->error);
+	if (judgement->verdict != COMPENSATION_VERDICT_DONE)
+		compensation_set_error(&job->task, judgement->error);
 	if (judgement->verdict == COMPENSATION_VERDICT_RETRY) {
 		job->task.delay_ms = find_delay(call->work, &job->task, answer);
 		note_failure(call->target, job, answer);
@@ -189,6 +191,7 @@ static void take_answer(struct receiver *receiver, const struct http_answer *ans
 	struct work *work = call->work;
 
 	FAILPOINT("after_call");
+	work->calls[call->place] = NULL;
 	retry_metrics_note_call(call->jobs.first->task.kind, answer->duration_ms);
 	work->running--;
 	work->running_tasks -= call->jobs.count;
@@ -196,6 +199,22 @@ static void take_answer(struct receiver *receiver, const struct http_answer *ans
 	call->target->answered += call->jobs.count;
 	judge_all(call, answer);
 	free(call);
+}
+
+void work_abandon_call(struct work_call *call)
+{
+	job_queue_clear(&call->jobs);
+	free(call);
+}
+
+/* Places are counted before a call is started, so there is one. */
+static size_t find_place(const struct work *work)
+{
+	size_t place = 0;
+
+	while (work->calls[place] != NULL)
+		place++;
+	return place;
 }
 
 static void start_call(struct work *work, struct target *target, const struct job_queue *jobs)
@@ -208,20 +227,22 @@ static void start_call(struct work *work, struct target *target, const struct jo
 	*call = (struct work_call){ .receiver = { take_answer },
 		.work = work,
 		.target = target,
-		.jobs = *jobs };
+		.jobs = *jobs,
+		.place = find_place(work) };
+	work->calls[call->place] = call;
 	for (struct job *job = jobs->first; job != NULL; job = job->next) {
 		items[count++] = job->item;
 		job->item = NULL;
 	}
 	request_create(target->form, target->url, items, count, &request);
-	http_start(work->http,
-		&(struct http_request){ .url = request.url,
-			.headers = request.headers,
-			.body = request.body,
-			.body_size = request.body_size,
-			.answer_max = HTTP_ANSWER_MAX + (count - 1) * ANSWER_PER_TASK,
-			.time_limit_ms = work->settings->http_timeout_ms,
-			.context = &call->receiver });
+	http_start(
+		work->http, &(struct http_request){ .url = request.url,
+				    .headers = request.headers,
+				    .body = request.body,
+				    .body_size = request.body_size,
+				    .answer_max = HTTP_ANSWER_MAX + (count - 1) * ANSWER_PER_TASK,
+				    .time_limit_ms = work->settings->http_timeout_ms,
+				    .context = &call->receiver });
 	work->running++;
 	work->running_tasks += count;
 	target->running++;
@@ -233,8 +254,7 @@ static bool start_one(struct work *work, struct target *target)
 {
 	struct job_queue jobs = { .count = 0 };
 
-	if (work_count_places(work, target, clock_now_ms()) == 0 ||
-		!fill_call(work, target, &jobs))
+	if (work_count_places(work, target, clock_now_ms()) == 0 || !fill_call(work, target, &jobs))
 		return false;
 	bool is_probe = target->breaker.state == BREAKER_STATE_PROBING;
 	start_call(work, target, &jobs);

@@ -3,12 +3,12 @@
 #include "common/base/log.h"
 #include "common/base/random.h"
 #include "common/io/json.h"
-#include "retry/retry_metrics.h"
 #include "retry/work_internal.h"
 
 enum {
 	AHEAD_MS = 100,
-	AHEAD_MAX = 1000,
+	AHEAD_MAX = 500,
+	OPEN_MAX = 1000,  /* tasks claimed and not settled, so that memory stays small */
 	PROBE_CHOICE = 8, /* tasks among which a probe is chosen */
 	PACE_MIN_MS = 50, /* shorter times say nothing about a pace */
 };
@@ -38,8 +38,11 @@ static size_t count_wanted(const struct work *work, struct target *target, uint6
 		return 0;
 	if (target->breaker.state == BREAKER_STATE_OPEN)
 		return 0;
-	if (target->breaker.state == BREAKER_STATE_PROBING)
-		return places > 0 && target->queue.count == 0 ? PROBE_CHOICE : 0;
+	if (target->breaker.state == BREAKER_STATE_PROBING) {
+		if (places == 0 || target->queue.count > 0)
+			return 0;
+		return target->breaker.failed_subject == 0 ? 1 : PROBE_CHOICE;
+	}
 	if (target->queue.count >= wanted && target->queue.count >= target->ahead / 2)
 		return 0;
 	wanted += target->ahead;
@@ -52,7 +55,8 @@ static void plan_next_look(const struct work *work, struct target *target, bool 
 	uint64_t interval_ms = work->settings->retry_interval_ms;
 	uint64_t now_ms = clock_now_ms();
 
-	target->look_at_ms = was_all ? now_ms + interval_ms - random_up_to(interval_ms / 4) : now_ms;
+	target->look_at_ms =
+		was_all ? now_ms + interval_ms - random_up_to(interval_ms / 4) : now_ms;
 }
 
 static struct target *find_target(struct work *work, const char *name)
@@ -64,24 +68,13 @@ static struct target *find_target(struct work *work, const char *name)
 	return NULL;
 }
 
-/* Its last call had no answer anybody wrote down; compensation_claim has ended it. */
-static void note_dead(struct work *work, const struct compensation_task *task)
-{
-	log_error(log_event("task_dead"), log_uint("task_id", task->id),
-		log_text("kind", compensation_kind_labels[task->kind]),
-		log_text("order_no", task->order_no), log_text("key", task->idempotency_key),
-		log_uint("calls", task->calls), log_text("error", task->error));
-	retry_metrics_count_task(task->kind, RETRY_CALL_DEAD);
-	work->totals.dead++;
-}
-
 static void take_task(struct work *work, struct compensation_task *task, uint64_t now_ms)
 {
 	struct target *target = find_target(work, task->target);
 	struct error error = { 0 };
 
 	if (task->is_dead) {
-		note_dead(work, task);
+		work_note_dead(work, task); /* compensation_claim has ended it */
 		return;
 	}
 	struct job *job = job_create(task, now_ms);
@@ -107,7 +100,8 @@ static size_t list_wishes(
 	struct work *work, struct compensation_wish *wishes, struct target **wishing)
 {
 	uint64_t now_ms = clock_now_ms();
-	size_t room = COMPENSATION_CLAIM_MAX;
+	size_t open = work_count_open(work);
+	size_t room = open < OPEN_MAX ? OPEN_MAX - open : 0;
 	size_t count = 0;
 
 	for (size_t i = 0; i < WORK_TARGET_COUNT; i++) {
@@ -144,8 +138,8 @@ enum result work_claim(struct work *work, struct db *db, struct error *error)
 	if (result != RESULT_OK && result != RESULT_NONE)
 		return result;
 	for (size_t i = 0; i < limits.wish_count; i++)
-		plan_next_look(work, wishing[i],
-			count_tasks_of(list, wishes[i].target) < wishes[i].limit);
+		plan_next_look(
+			work, wishing[i], count_tasks_of(list, wishes[i].target) < wishes[i].limit);
 	for (size_t i = 0; list != NULL && i < list->count; i++)
 		take_task(work, &list->tasks[i], now_ms);
 	compensation_list_destroy(&list);

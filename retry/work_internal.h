@@ -14,8 +14,8 @@
 
 enum {
 	WORK_TARGET_COUNT = 2,
-	WORK_SETTLE_COUNT = 256,  /* verdicts that are written at once without waiting for more */
-	WORK_SETTLE_WAIT_MS = 15, /* the longest wait of a verdict for its company */
+	WORK_SETTLE_COUNT = 256,    /* verdicts that are written at once without waiting for more */
+	WORK_SETTLE_WAIT_MS = 15,   /* the longest wait of a verdict for its company */
 	WORK_LEASE_MARGIN_MS = 500, /* of the lease, kept for the settle */
 };
 
@@ -40,6 +40,8 @@ struct target {
 	uint64_t failed_ms;
 };
 
+struct work_call;
+
 struct work_totals {
 	uint64_t done, retried, dead, lost;
 };
@@ -48,9 +50,10 @@ struct work {
 	const struct retry_settings *settings;
 	struct http *http;
 	struct target targets[WORK_TARGET_COUNT];
-	size_t first_target; /* the first to get free places in the next turn */
-	size_t running;       /* calls */
-	size_t running_tasks; /* in them */
+	size_t first_target;      /* the first to get free places in the next turn */
+	struct work_call **calls; /* under way; one place for each that may be */
+	size_t running;
+	size_t running_tasks;  /* in them */
 	struct job_queue done; /* with their verdicts */
 	uint64_t done_ms;      /* when the first of them came */
 	char missing[160];
@@ -60,8 +63,12 @@ struct work {
 
 /* Calls of this target that may be started now. */
 size_t work_count_places(const struct work *work, struct target *target, uint64_t now_ms);
+/* Forgets a call whose answer is not waited for. */
+void work_abandon_call(struct work_call *call);
 /* Into the queue of what is to be settled. */
 void work_finish(struct work *work, struct job *job);
+/* It has become DEAD: a line and a count. */
+void work_note_dead(struct work *work, const struct compensation_task *task);
 /* Refused without a call. */
 void work_refuse(struct work *work, struct job *job, const char *reason);
 /* Everything that waits for a call of this target. */

@@ -23,13 +23,7 @@ static void count_task(struct work *work, const struct compensation_task *task)
 		retry_metrics_count_task(task->kind, RETRY_CALL_LEASE_LOST);
 		work->totals.lost++;
 	} else if (task->is_dead) {
-		log_error(log_event("task_dead"), log_uint("task_id", task->id),
-			log_text("kind", compensation_kind_labels[task->kind]),
-			log_text("order_no", task->order_no),
-			log_text("key", task->idempotency_key), log_uint("calls", task->calls),
-			log_text("error", task->error));
-		retry_metrics_count_task(task->kind, RETRY_CALL_DEAD);
-		work->totals.dead++;
+		work_note_dead(work, task);
 	} else if (task->verdict == COMPENSATION_VERDICT_DONE) {
 		retry_metrics_count_task(task->kind, RETRY_CALL_OK);
 		work->totals.done++;
@@ -58,13 +52,13 @@ static bool is_time_to_settle(const struct work *work)
 {
 	return work->done.count >= WORK_SETTLE_COUNT ||
 	       (work->done.count > 0 && (work->running == 0 || clock_now_ms() - work->done_ms >=
-									WORK_SETTLE_WAIT_MS));
+								       WORK_SETTLE_WAIT_MS));
 }
 
 /* One row that cannot be written must not hold up the others; it stays leased until its lease has
  * ended and then counts as called. */
-static enum result settle_one_by_one(struct db *db, struct compensation_task **tasks,
-	size_t count, struct error *error)
+static enum result settle_one_by_one(
+	struct db *db, struct compensation_task **tasks, size_t count, struct error *error)
 {
 	enum result result = RESULT_OK;
 
@@ -79,8 +73,7 @@ static enum result settle_one_by_one(struct db *db, struct compensation_task **t
 	return result == RESULT_PERMANENT ? RESULT_OK : result;
 }
 
-static enum result settle_first(struct work *work, struct db *db, size_t count,
-	struct error *error)
+static enum result settle_first(struct work *work, struct db *db, size_t count, struct error *error)
 {
 	struct compensation_task **tasks =
 		memory_allocate_array(count, sizeof(struct compensation_task *));

@@ -17,6 +17,7 @@ enum {
 	/* A connection idle for longer is not used again: many servers cut it after five seconds. */
 	IDLE_MAX_S = 4,
 	WAIT_MAX_MS = 60000,
+	BUFFER_SIZE = 16384, /* of the library, for each call and direction; its smallest */
 	RETRY_AFTER_MAX_S = 604800,
 };
 
@@ -113,6 +114,8 @@ static CURL *create_easy(struct call *call, uint64_t connect_limit_ms)
 	SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	SET(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_MAX_S);
 	SET(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	SET(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
+	SET(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER_SIZE);
 	SET(easy, CURLOPT_USERAGENT, "lapse");
 	SET(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_limit_ms);
 	SET(easy, CURLOPT_PREREQFUNCTION, allow_once);

@@ -237,6 +237,16 @@ void alert_batch_destroy(struct alert_batch **batch)
 	*batch = NULL;
 }
 
+enum result alert_end_leases(struct db *db, struct error *error)
+{
+	static const char sql[] =
+		"UPDATE t_alert FORCE INDEX (idx_delivery) SET lease_token = NULL, "
+		"lease_until = NULL WHERE delivery_state = 'PENDING' AND lease_until IS NOT NULL";
+
+	return error_context(
+		db_execute(db, sql, NULL, 0, NULL, error), error, "end leases of alerts");
+}
+
 static enum result settle(struct db *db, const char *head, const struct db_param *before,
 	size_t before_count, const struct alert_delivery *delivery, struct error *error)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/io/db.h"
 #include "common/io/json.h"
 #include "common/order/alert.h"
@@ -20,12 +21,29 @@ static_assert(ARRAY_LENGTH(compensation_kind_labels) == COMPENSATION_KIND_COUNT 
 static_assert(ARRAY_LENGTH(compensation_status_names) == COMPENSATION_STATUS_RESOLVED + 2,
 	"status names");
 
+void compensation_set_error(struct compensation_task *task, const char *text)
+{
+	char clipped[COMPENSATION_ERROR_SIZE];
+
+	(void)text_clip(clipped, sizeof(clipped), text, strlen(text));
+	free(task->error);
+	task->error = memory_copy_text(clipped);
+}
+
+void compensation_clear_task(struct compensation_task *task)
+{
+	free(task->payload);
+	free(task->error);
+	task->payload = NULL;
+	task->error = NULL;
+}
+
 void compensation_list_destroy(struct compensation_list **list)
 {
 	if (*list == NULL)
 		return;
 	for (size_t i = 0; i < (*list)->count; i++)
-		free((*list)->tasks[i].payload);
+		compensation_clear_task(&(*list)->tasks[i]);
 	free((*list)->tasks);
 	free(*list);
 	*list = NULL;
@@ -41,8 +59,8 @@ enum result compensation_raise_alert(
 	(void)text_format(ref, sizeof(ref), "%" PRIu64, task->id);
 	(void)text_format(summary, sizeof(summary), "%s failed %" PRIu32 " time%s",
 		compensation_kind_labels[task->kind], task->calls, task->calls == 1 ? "" : "s");
-	(void)text_format(
-		description, sizeof(description), "order %s: %s", task->order_no, task->error);
+	(void)text_format(description, sizeof(description), "order %s: %s", task->order_no,
+		task->error == NULL ? "" : task->error);
 	const struct alert_notice notice = {
 		.kind = ALERT_KIND_TASK_DEAD,
 		.severity = task->kind == COMPENSATION_KIND_REFUND ? ALERT_SEVERITY_CRITICAL

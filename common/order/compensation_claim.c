@@ -1,4 +1,5 @@
-/* Claim: due tasks become RUNNING with a lease, and their call is counted. */
+#include "common/order/compensation_claim.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -60,8 +61,8 @@ static void count_call(struct compensation_task *task, bool was_running, uint32_
 	task->is_dead = true;
 	task->retry_count--;
 	task->calls--;
-	(void)text_copy(task->error, sizeof(task->error),
-		was_running ? "the lease ended during the last call" : "no call is left");
+	compensation_set_error(
+		task, was_running ? "the lease ended during the last call" : "no call is left");
 }
 
 static void read_task(struct claim *claim, const struct db_rows *rows, const char *target,

@@ -5,7 +5,7 @@
 #ifndef COMMON_ORDER_COMPENSATION_INTERNAL_H
 #define COMMON_ORDER_COMPENSATION_INTERNAL_H
 
-#include "common/order/compensation.h"
+#include "common/order/compensation_claim.h"
 
 /* Raises the alert of a task that has become DEAD; its error text says why. */
 MUST_USE enum result compensation_raise_alert(

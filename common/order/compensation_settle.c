@@ -85,14 +85,10 @@ static enum result write_alike(
 
 static enum result write_alone(struct db *db, struct compensation_task *task, struct error *error)
 {
-	char clipped[COMPENSATION_ERROR_SIZE];
 	uint64_t changed = 0;
 
 	task->is_dead = task->verdict == COMPENSATION_VERDICT_DEAD ||
 			task->retry_count >= task->max_retries;
-	(void)text_clip(
-		clipped, sizeof(clipped), task->error, strnlen(task->error, sizeof(task->error)));
-	(void)text_copy(task->error, sizeof(task->error), clipped);
 	const struct db_param dead[] = { db_text(task->error), db_uint(task->id),
 		db_text(task->lease_token) };
 	const struct db_param retry[] = { db_text(task->error), db_uint(task->delay_ms * 1000),
