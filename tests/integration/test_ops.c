@@ -225,6 +225,9 @@ START_TEST(many_scrapes_leave_memory_flat)
 	for (int i = 0; i < SCRAPES; i++)
 		ck_assert_uint_eq(get("/metrics"), 200);
 	double after = http_client_metric(ops_port(), "process_resident_memory_bytes");
+	/* A sanitizer maps terabytes and keeps what is freed; it finds leaks by itself. */
+	if (http_client_metric(ops_port(), "process_virtual_memory_bytes") > 1e12)
+		return;
 	ck_assert_msg(after - before < LEAK_MAX_BYTES, "%.0f bytes more", after - before);
 }
 END_TEST
