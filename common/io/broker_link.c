@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -161,6 +162,10 @@ static enum result fail_to_connect(
 	char text[TEXT_SIZE] = "";
 
 	broker_link_drop(broker);
+	if (status == AMQP_STATUS_SSL_ERROR && access(url->ca_file, R_OK) != 0)
+		return error_set(RESULT_TEMPORARY, error,
+			"connect to the broker %s:%d: cannot read the certificates in %s",
+			url->url.host, url->url.port, url->ca_file);
 	if (status != AMQP_STATUS_SOCKET_ERROR)
 		(void)text_copy(text, sizeof(text), amqp_error_string2(status));
 	else if (code == 0 || code == EINPROGRESS)
