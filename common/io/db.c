@@ -169,6 +169,11 @@ const char *db_server_version(const struct db *db)
 	return db->mysql == NULL ? "" : mysql_get_server_info(db->mysql);
 }
 
+uint64_t db_last_insert_id(const struct db *db)
+{
+	return db->last_insert_id;
+}
+
 unsigned int db_last_errno(const struct db *db)
 {
 	return db->last_errno;

@@ -106,6 +106,8 @@ MUST_USE enum result db_query(struct db *db, const char *sql, const struct db_pa
 	size_t param_count, struct db_rows **rows_out, struct error *error);
 /* Text protocol, no parameters, result thrown away: for DDL and session statements. */
 MUST_USE enum result db_run(struct db *db, const char *sql, struct error *error);
+/* The AUTO_INCREMENT value of the last db_execute that made one. */
+uint64_t db_last_insert_id(const struct db *db);
 /* The error number the server gave to the last failing call of this connection. */
 unsigned int db_last_errno(const struct db *db);
 

@@ -41,6 +41,7 @@ struct db {
 	uint64_t epoch;
 	unsigned int time_limit_s;
 	unsigned int last_errno;
+	uint64_t last_insert_id;
 	bool skips_schema_check;
 	bool is_in_transaction;
 	bool is_mariadb;

@@ -147,8 +147,12 @@ enum result db_execute(struct db *db, const char *sql, const struct db_param *pa
 	MYSQL_STMT *handle = NULL;
 	enum result result = execute(db, sql, params, param_count, &handle, error);
 
-	if (result == RESULT_OK && changed_out != NULL)
+	if (result != RESULT_OK)
+		return result;
+	if (changed_out != NULL)
 		*changed_out = mysql_stmt_affected_rows(handle);
+	if (mysql_stmt_insert_id(handle) != 0)
+		db->last_insert_id = mysql_stmt_insert_id(handle);
 	return result;
 }
 

@@ -120,6 +120,17 @@ static void take_body(struct httpd *httpd, struct exchange *exchange, const char
 	exchange->body[needed] = '\0';
 }
 
+void httpd_add_header(struct httpd_answer *answer, const char *name, const char *value)
+{
+	size_t place = 0;
+
+	while (place < HTTPD_HEADER_MAX && answer->headers[place].name != NULL)
+		place++;
+	REQUIRE(place < HTTPD_HEADER_MAX);
+	answer->headers[place].name = name;
+	(void)text_copy(answer->headers[place].value, HTTPD_HEADER_VALUE_SIZE, value);
+}
+
 static void set_plain_answer(struct httpd_answer *answer, unsigned int status, const char *text)
 {
 	answer->status = status;
@@ -163,8 +174,7 @@ static void handle(
 		return;
 	}
 	set_plain_answer(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed\n");
-	answer->header = MHD_HTTP_HEADER_ALLOW;
-	(void)text_copy(answer->header_value, sizeof(answer->header_value), allowed);
+	httpd_add_header(answer, MHD_HTTP_HEADER_ALLOW, allowed);
 }
 
 static void keep_answer(struct exchange *exchange, struct httpd_answer *answer)
@@ -185,9 +195,9 @@ static void keep_answer(struct exchange *exchange, struct httpd_answer *answer)
 		return;
 	}
 	(void)MHD_add_response_header(exchange->response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	if (answer->header != NULL)
+	for (size_t i = 0; i < HTTPD_HEADER_MAX && answer->headers[i].name != NULL; i++)
 		(void)MHD_add_response_header(
-			exchange->response, answer->header, answer->header_value);
+			exchange->response, answer->headers[i].name, answer->headers[i].value);
 }
 
 /* NO makes the library close the connection without a word. */

@@ -18,7 +18,8 @@
 struct httpd;
 
 enum {
-	HTTPD_HEADER_VALUE_SIZE = 128
+	HTTPD_HEADER_VALUE_SIZE = 128,
+	HTTPD_HEADER_MAX = 4
 };
 
 struct httpd_request {
@@ -29,14 +30,18 @@ struct httpd_request {
 	void *library_request; /* for httpd_header and httpd_query */
 };
 
+struct httpd_header_line {
+	const char *name; /* a constant; NULL: none */
+	char value[HTTPD_HEADER_VALUE_SIZE];
+};
+
 /* A handler fills it; body is taken over (adopted) and freed after sending. */
 struct httpd_answer {
 	unsigned int status;
 	const char *content_type; /* a constant */
 	char *body_adopt;
 	size_t body_size;
-	const char *header; /* one more header, a constant; NULL: none */
-	char header_value[HTTPD_HEADER_VALUE_SIZE];
+	struct httpd_header_line headers[HTTPD_HEADER_MAX]; /* see httpd_add_header */
 	/* For servers that play slow or dead in tests: */
 	uint64_t delay_ms;    /* the answer waits, the others do not */
 	bool drop_connection; /* close without an answer */
@@ -69,6 +74,8 @@ uint16_t httpd_port(const struct httpd *httpd);
 /* Takes, reads, answers; waits up to wait_ms when nothing is there. */
 void httpd_step(struct httpd *httpd, uint64_t wait_ms);
 
+/* One more header of the answer; name is a constant.  REQUIREs a free place. */
+void httpd_add_header(struct httpd_answer *answer, const char *name, const char *value);
 /* NULL when absent, "" for a name without a value; borrowed for the handler's run. */
 const char *httpd_header(const struct httpd_request *request, const char *name);
 const char *httpd_query(const struct httpd_request *request, const char *name);

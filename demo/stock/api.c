@@ -92,11 +92,12 @@ static bool has_database(const struct api *api, struct httpd_answer *answer)
 
 static void set_retry_after(const struct misbehave *misbehave, struct httpd_answer *answer)
 {
+	char seconds[16];
+
 	if (misbehave->retry_after_s == 0)
 		return;
-	answer->header = "Retry-After";
-	(void)text_format(answer->header_value, sizeof(answer->header_value), "%" PRIu32,
-		misbehave->retry_after_s);
+	(void)text_format(seconds, sizeof(seconds), "%" PRIu32, misbehave->retry_after_s);
+	httpd_add_header(answer, "Retry-After", seconds);
 }
 
 /* Moves the movements whose SKU is meant to fail behind the others; gives the number of those. */

@@ -51,8 +51,7 @@ static void handle_describe(
 	(void)text_format(text, sizeof(text), "%s %s q=%s x=%s", request->method, request->path,
 		query == NULL ? "none" : query, header == NULL ? "none" : header);
 	answer_text(answer, text);
-	answer->header = "Retry-After";
-	(void)text_copy(answer->header_value, sizeof(answer->header_value), "7");
+	httpd_add_header(answer, "Retry-After", "7");
 }
 
 static void handle_dead(
