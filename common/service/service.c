@@ -185,38 +185,49 @@ void service_begin(int argc, char **argv, const struct service_program *program,
 }
 
 /* The level is a choice, so that it can be read by itself. */
-static void reload_log_level(const struct settings_source *source, struct settings_report *report)
+static enum log_level find_log_level(
+	const struct settings_source *source, struct settings_report *report)
 {
 	const char *name = settings_source_find(source, "LAPSE_LOG_LEVEL");
 
-	for (int level = LOG_LEVEL_ERROR; level <= LOG_LEVEL_DEBUG; level++) {
-		if (text_equals(name == NULL ? "info" : name, log_level_names[level])) {
-			log_set_level((enum log_level)level);
-			return;
-		}
-	}
+	for (int level = LOG_LEVEL_ERROR; level <= LOG_LEVEL_DEBUG; level++)
+		if (text_equals(name == NULL ? "info" : name, log_level_names[level]))
+			return (enum log_level)level;
 	settings_report_add(report, "LAPSE_LOG_LEVEL: \"%.40s\" is no level", name);
+	return log_get_level();
+}
+
+/* True when it has been read; with a mistake everything stays as it is. */
+static bool read_again(struct settings_report *report)
+{
+	struct settings_source *source = settings_source_create(environ, service.env_file, report);
+	enum log_level level = find_log_level(source, report);
+	bool is_read = false;
+
+	if (settings_report_count(report) == 0)
+		settings_reload(service.program->settings, source, service.settings, report);
+	if (settings_report_count(report) == 0) {
+		is_read = true;
+		log_set_level(level);
+		/* What breaks a rule now is told; there is nothing to go back to. */
+		if (service.program->check != NULL)
+			service.program->check(service.settings, report);
+		log_info(log_event("reloaded"), log_text("log_level", log_level_names[level]));
+	}
+	settings_source_destroy(&source);
+	return is_read;
 }
 
 static void reload(void *context)
 {
 	struct settings_report *report = settings_report_create();
-	struct settings_source *source = settings_source_create(environ, service.env_file, report);
 
-	if (settings_report_count(report) == 0)
-		settings_reload(service.program->settings, source, service.settings, report);
-	if (settings_report_count(report) == 0)
-		reload_log_level(source, report);
+	bool is_read = read_again(report);
 	for (size_t i = 0; i < settings_report_count(report); i++)
-		log_error(log_event("reload_refused"),
+		log_error(log_event(is_read ? "settings_wrong" : "reload_refused"),
 			log_text("problem", settings_report_get(report, i)));
-	if (settings_report_count(report) == 0) {
-		log_info(log_event("reloaded"),
-			log_text("log_level", log_level_names[log_get_level()]));
-		if (service.program->reload != NULL)
-			service.program->reload(context);
-	}
-	settings_source_destroy(&source);
+	if (is_read && service.program->reload != NULL)
+		service.program->reload(context);
 	settings_report_destroy(&report);
 }
 

@@ -12,6 +12,8 @@ enum {
 	RATE_LENGTH_MAX = 10,
 	DELAY_MAX_MS = 600000,
 	RETRY_AFTER_MAX_S = 86400,
+	STATUS_MIN = 400,
+	STATUS_MAX = 599,
 };
 
 const char *const misbehave_names[] = { "fail-rate", "error-code", "hang", "lose-answers", "delay",
@@ -74,25 +76,42 @@ static struct misbehave_sku *find_sku(struct misbehave *misbehave, const char *s
 	return &misbehave->skus[misbehave->sku_count++];
 }
 
-static bool set_sku(struct misbehave *misbehave, const char *value)
+/* One "SKU=STATUS" of size bytes. */
+static bool add_sku(struct misbehave *misbehave, const char *text, size_t size)
 {
-	const char *equals = strchr(value, '=');
-	char sku_id[TEXT_KEY_SIZE] = "";
+	char pair[TEXT_KEY_SIZE + sizeof("=599")] = "";
 	uint64_t status = 0;
 
-	if (value[0] == '\0') {
-		misbehave->sku_count = 0;
-		return true;
-	}
-	if (equals == NULL || !text_is_key(value, (size_t)(equals - value), TEXT_KEY_MAX) ||
-		!text_parse_uint(equals + 1, 400, 599, &status))
+	if (size >= sizeof(pair))
 		return false;
-	memcpy(sku_id, value, (size_t)(equals - value));
-	struct misbehave_sku *sku = find_sku(misbehave, sku_id);
+	memcpy(pair, text, size);
+	char *equals = strchr(pair, '=');
+	if (equals == NULL || !text_is_key(pair, (size_t)(equals - pair), TEXT_KEY_MAX) ||
+		!text_parse_uint(equals + 1, STATUS_MIN, STATUS_MAX, &status))
+		return false;
+	*equals = '\0';
+	struct misbehave_sku *sku = find_sku(misbehave, pair);
 	if (sku == NULL)
 		return false;
-	memcpy(sku->sku_id, sku_id, sizeof(sku_id));
 	sku->status = (unsigned int)status;
+	return text_copy(sku->sku_id, sizeof(sku->sku_id), pair);
+}
+
+static bool set_skus(struct misbehave *misbehave, const char *value)
+{
+	struct misbehave changed = *misbehave;
+
+	if (value[0] == '\0')
+		changed.sku_count = 0;
+	for (const char *rest = value; *rest != '\0';) {
+		size_t size = strcspn(rest, ",");
+
+		if (!add_sku(&changed, rest, size))
+			return false;
+		rest += size;
+		rest += *rest == ',' ? 1 : 0;
+	}
+	*misbehave = changed;
 	return true;
 }
 
@@ -106,7 +125,7 @@ bool misbehave_set(struct misbehave *misbehave, const char *name, const char *va
 		return set_delay(misbehave, value);
 	if (text_equals(name, "retry-after"))
 		return set_retry_after(misbehave, value);
-	return text_equals(name, "fail-sku") && set_sku(misbehave, value);
+	return text_equals(name, "fail-sku") && set_skus(misbehave, value);
 }
 
 static void write_skus(const struct misbehave *misbehave, char *value, size_t size)

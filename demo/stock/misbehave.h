@@ -47,11 +47,11 @@ extern const char *const misbehave_names[];
 
 /*
  * One switch by its name: rates are written "0.25", delay "50ms", retry-after "3" in seconds,
- * fail-sku "SKU=STATUS", where an empty value forgets all of them.  False: no such switch or no
- * such value; then nothing has changed.
+ * fail-sku "SKU=STATUS,SKU=STATUS", which adds to those there are; an empty value forgets all.
+ * False: no such switch or no such value; then nothing has changed.
  */
 bool misbehave_set(struct misbehave *misbehave, const char *name, const char *value);
-/* The value of a switch as misbehave_set reads it; fail-sku: "SKU=STATUS,SKU=STATUS". */
+/* The value of a switch as misbehave_set reads it. */
 void misbehave_get(const struct misbehave *misbehave, const char *name, char *value, size_t size);
 
 /* Throws the dice for one call. */

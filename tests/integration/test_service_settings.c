@@ -72,9 +72,9 @@ START_TEST(a_reload_with_a_mistake_changes_nothing)
 	expect_reload("LAPSE_LOG_LEVEL=debug\n",
 		"\"reloads\":0,\"secret_is_new\":\"no\",\"level\":\"info\"");
 	ck_assert_ptr_nonnull(strstr(life_output(), "LAPSE_MYSQL_URL: is not set"));
-	expect_reload("LAPSE_MYSQL_URL=new\nLAPSE_LOG_LEVEL=loud\n", "\"level\":\"info\"");
+	expect_reload("LAPSE_MYSQL_URL=new\nLAPSE_LOG_LEVEL=loud\n",
+		"\"reloads\":0,\"secret_is_new\":\"no\",\"level\":\"info\"");
 	ck_assert_ptr_nonnull(strstr(life_output(), "reload_refused"));
-	ck_assert_ptr_nonnull(strstr(life_output(), "\"reloads\":0"));
 }
 END_TEST
 

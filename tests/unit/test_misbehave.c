@@ -39,6 +39,10 @@ static const struct case_of_set cases[] = {
 	{ "fail-sku", "=410", false },
 	{ "fail-sku", "SKU 1=410", false },
 	{ "fail-sku", "SKU-1", false },
+	{ "fail-sku", "SKU-1=410,SKU-2=503", true },
+	{ "fail-sku", "SKU-1=410,", true },
+	{ "fail-sku", "SKU-1=410,,", false },
+	{ "fail-sku", "SKU-1=410,SKU-2", false },
 	{ "fail-sku", "", true },
 	{ "listen", "1", false },
 	{ "", "1", false },
@@ -70,8 +74,8 @@ START_TEST(what_is_set_is_shown)
 
 	ck_assert(misbehave_set(&misbehave, "lose-answers", "0.1"));
 	ck_assert(misbehave_set(&misbehave, "delay", "1500ms"));
-	ck_assert(misbehave_set(&misbehave, "fail-sku", "A=410"));
-	ck_assert(misbehave_set(&misbehave, "fail-sku", "B=429"));
+	ck_assert(misbehave_set(&misbehave, "fail-sku", "A=410,B=429"));
+	ck_assert(!misbehave_set(&misbehave, "fail-sku", "C=500,D=5"));
 	ck_assert(misbehave_set(&misbehave, "fail-sku", "A=503"));
 	expect_value(&misbehave, "lose-answers", "0.1");
 	expect_value(&misbehave, "fail-rate", "0");
