@@ -100,6 +100,11 @@ bool broker_is_blocked(const struct broker *broker)
 	return broker->is_blocked;
 }
 
+const char *broker_library_version(void)
+{
+	return amqp_version();
+}
+
 const char *broker_server(const struct broker *broker)
 {
 	return broker->server;

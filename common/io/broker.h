@@ -55,6 +55,8 @@ uint64_t broker_epoch(const struct broker *broker);
 bool broker_is_blocked(const struct broker *broker);
 /* "RabbitMQ 3.10.8"; "" before the first connection. */
 const char *broker_server(const struct broker *broker);
+/* "0.11.0", of the client library. */
+const char *broker_library_version(void);
 /* Code and text with which the broker last refused something or closed the connection: 406,
  * "PRECONDITION_FAILED - ..."; 0 and "" when it never did. */
 uint16_t broker_refusal_code(const struct broker *broker);

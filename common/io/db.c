@@ -174,6 +174,11 @@ uint64_t db_last_insert_id(const struct db *db)
 	return db->last_insert_id;
 }
 
+const char *db_library_version(void)
+{
+	return mysql_get_client_info();
+}
+
 unsigned int db_last_errno(const struct db *db)
 {
 	return db->last_errno;

@@ -69,6 +69,8 @@ uint64_t db_epoch(const struct db *db);
 bool db_is_mariadb(const struct db *db);
 /* "10.11.6-MariaDB"; borrowed until the next connect. */
 const char *db_server_version(const struct db *db);
+/* "3.3.14", of the client library. */
+const char *db_library_version(void);
 
 enum db_param_kind {
 	DB_PARAM_NULL,
