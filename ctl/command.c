@@ -7,6 +7,7 @@
 #include "common/base/memory.h"
 #include "common/base/settings.h"
 #include "common/base/text.h"
+#include "ctl/doctor.h"
 #include "ctl/list.h"
 #include "ctl/migrate.h"
 #include "ctl/requeue.h"
@@ -51,6 +52,7 @@ static const struct command commands[] = {
 	{ "requeue", "[ID]...", "the same as retry requeue", ACT_OPTIONS, requeue_run },
 	{ "resolve", "ID...", "the same as retry resolve", OPTION_BIT(OPTION_REASON),
 		requeue_resolve_run },
+	{ "doctor", NULL, "look at everything Lapse needs and say what to do", 0, doctor_run },
 	{ "verify", NULL, "check the promises by SQL, one line per check",
 		OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_OVERDUE_GRACE), verify_run },
 };

@@ -27,6 +27,8 @@ const struct setting session_settings_table[] = {
 		DAYS(3650), "how long settled rows are kept"),
 	SETTING_DURATION(struct session_settings, overdue_grace_ms, "LAPSE_OVERDUE_GRACE", "5s", 0,
 		HOURS(1), "an order later than this counts as overdue"),
+	SETTING_TEXT(struct session_settings, stock_url, "LAPSE_STOCK_URL", NULL,
+		"the product service, for doctor"),
 	SETTING_END,
 };
 

@@ -27,6 +27,7 @@ struct session_settings {
 	uint64_t retention_ms;
 	uint64_t lease_ms;
 	uint64_t overdue_grace_ms;
+	char *stock_url; /* NULL: not set */
 };
 
 extern const struct setting session_settings_table[];
