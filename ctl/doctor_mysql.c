@@ -104,7 +104,7 @@ static void check_binary_log(const struct session *session, struct finding_list 
 		finding_warn(list, "mysql_binlog", "cannot be read");
 		return;
 	}
-	if (text_equals(is_on, "0"))
+	if (text_equals(is_on, "0") || text_equals(is_on, "OFF"))
 		finding_ok(list, "mysql_binlog", "off");
 	else if (text_equals(format, "STATEMENT"))
 		finding_fail(list, "mysql_binlog",

@@ -1,0 +1,146 @@
+/* lapsectl doctor: a fleet that runs is well, and each trouble has its line that says what to do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/compiler.h"
+#include "common/base/result.h"
+#include "common/base/text.h"
+#include "common/io/json.h"
+#include "tests/support/http_stub.h"
+#include "tests/support/query.h"
+#include "tests/support/rabbit.h"
+#include "tests/support/runner.h"
+#include "tests/support/sandbox.h"
+#include "tests/support/wait_until.h"
+
+enum {
+	OUTPUT_MAX = 1048576
+};
+
+static struct sandbox *sandbox;
+
+static void set_up(void)
+{
+	sandbox_create(SANDBOX_EVERYTHING, &sandbox);
+	(void)sandbox_stub(sandbox);
+}
+
+static void tear_down(void)
+{
+	sandbox_destroy(&sandbox);
+}
+
+static struct json *examine(int *status_out)
+{
+	static const char *const words[] = { "doctor", "--json", "-q", NULL };
+	struct json *root = NULL;
+	char *output = NULL;
+
+	*status_out = sandbox_run(sandbox, "lapsectl", words, &output);
+	ck_assert_msg(json_parse(output, strlen(output), OUTPUT_MAX, &root, NULL) == RESULT_OK,
+		"%s", output);
+	free(output);
+	return root;
+}
+
+/* The check has this level, and its words hold says (NULL: anything). */
+static void expect(const char *check, const char *level, const char *says)
+{
+	int status = 0;
+	struct json *root = examine(&status);
+	const struct json *found = NULL;
+
+	for (size_t i = 0; i < json_count(root) && found == NULL; i++)
+		if (text_equals(json_get_text(json_at(root, i), "check"), check))
+			found = json_at(root, i);
+	ck_assert_msg(found != NULL, "no check %s", check);
+	const char *text = json_get_text(found, "text");
+	ck_assert_msg(text_equals(json_get_text(found, "level"), level), "%s: %s", check, text);
+	ck_assert_msg(says == NULL || strstr(text, says) != NULL, "%s: %s", check, text);
+	if (text_equals(level, "fail"))
+		ck_assert_int_eq(status, EXIT_STATUS_FAILED);
+	json_destroy(&root);
+}
+
+static bool has_consumer(void *rabbit)
+{
+	return rabbit_count_consumers(rabbit, "lapse.timeout.due") == 1;
+}
+
+START_TEST(a_fleet_that_runs_has_no_failing_check)
+{
+	int status = 0;
+
+	(void)sandbox_start(sandbox, "lapse-producer", NULL);
+	(void)sandbox_start(sandbox, "lapse-consumer", NULL);
+	WAIT_UNTIL(has_consumer, sandbox_rabbit(sandbox));
+	struct json *root = examine(&status);
+	for (size_t i = 0; i < json_count(root); i++)
+		ck_assert_str_ne(json_get_text(json_at(root, i), "level"), "fail");
+	ck_assert_int_eq(status, EXIT_STATUS_OK);
+	json_destroy(&root);
+	expect("delay_mode", "ok", "LAPSE_DELAY=auto");
+	expect("stock", "ok", "answers");
+	sandbox_stop_all(sandbox, WAIT_LIMIT_MS);
+	expect("consumers", "fail", "start lapse-consumer");
+}
+END_TEST
+
+START_TEST(a_schema_that_is_old_or_damaged_is_named)
+{
+	struct query *query = sandbox_query(sandbox);
+
+	expect("schema", "ok", "version");
+	expect("sweep_plan", "ok", "idx_status_expire");
+	query_run(query, "DROP TRIGGER trg_order_state");
+	expect("trigger", "fail", "0001_order.sql");
+	query_run(query, "ALTER TABLE t_order DROP INDEX idx_close_time");
+	expect("index", "fail", "idx_close_time of t_order");
+	query_run(query, "UPDATE t_schema_version SET checksum = REPEAT('0', 64) "
+			 "WHERE version = 2");
+	expect("schema_changed", "fail", "0002_outbox");
+	query_run(query, "DROP TABLE t_schema_version");
+	expect("schema", "fail", "run lapsectl migrate");
+}
+END_TEST
+
+START_TEST(a_queue_with_other_arguments_is_named)
+{
+	struct rabbit *rabbit = sandbox_rabbit(sandbox);
+
+	expect("topology", "fail", "start lapse-producer or lapse-consumer");
+	rabbit_declare_queue(rabbit, "lapse.timeout.due");
+	expect("topology", "fail", "lapse.timeout.due");
+}
+END_TEST
+
+START_TEST(servers_that_are_away_are_named_one_by_one)
+{
+	sandbox_set(
+		sandbox, "LAPSE_AMQP_URL", "amqp://lapse:x@127.0.0.1:%u/x", sandbox_free_port());
+	expect("broker", "fail", "LAPSE_AMQP_URL");
+	sandbox_set(sandbox, "LAPSE_STOCK_URL", "http://127.0.0.1:%u", sandbox_free_port());
+	expect("stock", "fail", "LAPSE_STOCK_URL");
+	sandbox_unset(sandbox, "LAPSE_STOCK_URL");
+	expect("stock", "warn", "LAPSE_STOCK_URL is not set");
+	sandbox_set(sandbox, "LAPSE_DELAY", "%s", "none");
+	expect("delay_mode", "ok", "only the sweep closes");
+	sandbox_set(
+		sandbox, "LAPSE_MYSQL_URL", "mysql://u:p@127.0.0.1:%u/lapse", sandbox_free_port());
+	expect("mysql", "fail", "LAPSE_MYSQL_URL");
+}
+END_TEST
+
+int main(void)
+{
+	static const struct runner_fixture fixture = { set_up, tear_down };
+	const TTest *const tests[] = {
+		a_fleet_that_runs_has_no_failing_check,
+		a_schema_that_is_old_or_damaged_is_named,
+		a_queue_with_other_arguments_is_named,
+		servers_that_are_away_are_named_one_by_one,
+	};
+
+	sandbox_need_servers();
+	return runner_run_with("doctor", &fixture, tests, ARRAY_LENGTH(tests));
+}
