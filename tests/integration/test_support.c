@@ -258,10 +258,11 @@ START_TEST(the_stub_answers_each_item_of_a_batch)
 	static const struct http_stub_rule bad = {
 		.sku_id = "BAD", .mode = HTTP_STUB_CODE, .code = 9
 	};
-	static const char body[] =
-		"{\"restores\":["
-		"{\"idempotency_key\":\"a\",\"order_no\":\"A1\",\"sku_id\":\"GOOD\",\"quantity\":1},"
-		"{\"idempotency_key\":\"b\",\"order_no\":\"A1\",\"sku_id\":\"BAD\",\"quantity\":3}]}";
+	static const char body[] = "{\"restores\":["
+				   "{\"idempotency_key\":\"a\",\"order_no\":\"A1\","
+				   "\"sku_id\":\"GOOD\",\"quantity\":1},"
+				   "{\"idempotency_key\":\"b\",\"order_no\":\"A1\","
+				   "\"sku_id\":\"BAD\",\"quantity\":3}]}";
 	struct http_stub *stub = sandbox_stub(sandbox);
 	struct http_stub_key key;
 

@@ -1,5 +1,5 @@
 /*
- * http_stub_board - what the test and the process of the stub share: rules one way, facts the other.
+ * http_stub_board - what the test and the process of the stub share: rules and facts.
  */
 #ifndef TESTS_SUPPORT_HTTP_STUB_BOARD_H
 #define TESTS_SUPPORT_HTTP_STUB_BOARD_H

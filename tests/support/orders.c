@@ -117,7 +117,8 @@ int64_t orders_count(struct query *query, const char *status)
 bool orders_pay(struct query *query, const char *order_no)
 {
 	query_run(query,
-		"UPDATE t_order SET status = 'PAID', pay_time = UTC_TIMESTAMP(3), version = version + 1 "
+		"UPDATE t_order SET status = 'PAID', pay_time = UTC_TIMESTAMP(3), "
+		"version = version + 1 "
 		"WHERE order_no = '%s' AND status = 'UNPAID' "
 		"AND (expire_time IS NULL OR expire_time > UTC_TIMESTAMP(3))",
 		order_no);

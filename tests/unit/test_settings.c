@@ -1,4 +1,3 @@
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,18 +120,6 @@ static bool is_reported(const char *text)
 	return false;
 }
 
-/* Unit tests write no files but these: what is tested is reading them. */
-static void write_file(char path[PATH_MAX], const char *content, size_t size)
-{
-	(void)text_copy(path, PATH_MAX, "/tmp/lapse-settings.XXXXXX");
-	int handle = mkstemp(path);
-	FILE *file = fdopen(handle, "w");
-
-	ck_assert_ptr_nonnull(file);
-	ck_assert_uint_eq(fwrite(content, 1, size, file), size);
-	ck_assert_int_eq(fclose(file), 0);
-}
-
 #define MYSQL "LAPSE_MYSQL_URL=mysql://u:p@h/d"
 
 START_TEST(defaults_hold_where_nothing_is_set)
@@ -247,140 +234,6 @@ START_TEST(an_unknown_key_names_the_nearest_one)
 }
 END_TEST
 
-START_TEST(a_secret_is_read_from_the_file_it_names)
-{
-	char path[PATH_MAX];
-	char word[PATH_MAX + 64];
-	const char *const words[] = { MYSQL, word, NULL };
-
-	write_file(path, "hush \r\n", 7);
-	(void)text_format(word, sizeof(word), "LAPSE_NOTIFY_SECRET_FILE=%s", path);
-	read_words(words);
-	(void)remove(path);
-	ck_assert_uint_eq(settings_report_count(report), 0);
-	ck_assert_str_eq(settings.secret, "hush ");
-}
-END_TEST
-
-START_TEST(an_empty_secret_file_counts_as_not_set)
-{
-	char path[PATH_MAX];
-	char optional[PATH_MAX + 64];
-	char required[PATH_MAX + 64];
-	const char *const words[] = { optional, required, NULL };
-
-	write_file(path, "\n", 1);
-	(void)text_format(optional, sizeof(optional), "LAPSE_NOTIFY_SECRET_FILE=%s", path);
-	(void)text_format(required, sizeof(required), "LAPSE_MYSQL_URL_FILE=%s", path);
-	read_words(words);
-	(void)remove(path);
-	ck_assert_ptr_null(settings.secret);
-	ck_assert_uint_eq(settings_report_count(report), 1);
-	ck_assert(is_reported("LAPSE_MYSQL_URL: is not set"));
-}
-END_TEST
-
-START_TEST(a_secret_and_its_file_together_are_a_mistake)
-{
-	static const char *const words[] = { MYSQL, "LAPSE_MYSQL_URL_FILE=/nowhere", NULL };
-
-	read_words(words);
-	ck_assert_uint_eq(settings_report_count(report), 1);
-	ck_assert(is_reported("LAPSE_MYSQL_URL and LAPSE_MYSQL_URL_FILE are both set"));
-	ck_assert_ptr_null(settings.inner.url);
-}
-END_TEST
-
-START_TEST(a_secret_file_that_cannot_be_read_is_one_mistake)
-{
-	static const char *const words[] = { "LAPSE_MYSQL_URL_FILE=/nowhere/at/all", NULL };
-
-	read_words(words);
-	ck_assert_uint_eq(settings_report_count(report), 1);
-	ck_assert(is_reported("/nowhere/at/all: cannot be read"));
-}
-END_TEST
-
-START_TEST(a_secret_file_that_is_no_text_is_a_mistake)
-{
-	static char large[70000];
-	char path[PATH_MAX];
-	char word[PATH_MAX + 64];
-	const char *const words[] = { MYSQL, word, NULL };
-
-	write_file(path, "a\0b", 3);
-	(void)text_format(word, sizeof(word), "LAPSE_NOTIFY_SECRET_FILE=%s", path);
-	read_words(words);
-	(void)remove(path);
-	ck_assert(is_reported("is no text of at most 64 KiB"));
-	memset(large, 'x', sizeof(large));
-	write_file(path, large, sizeof(large));
-	settings_clear(table, &settings);
-	(void)text_format(word, sizeof(word), "LAPSE_NOTIFY_SECRET_FILE=%s", path);
-	read_words(words);
-	(void)remove(path);
-	ck_assert_uint_eq(settings_report_count(report), 2);
-}
-END_TEST
-
-static void read_env_file(const char *content, char *const *environment)
-{
-	char path[PATH_MAX];
-
-	write_file(path, content, strlen(content));
-	source = settings_source_create(environment, path, report);
-	(void)remove(path);
-	settings_read(table, source, &settings, report);
-}
-
-START_TEST(an_env_file_is_lines_of_key_and_value)
-{
-	read_env_file("# a comment\n"
-		      "\n"
-		      "   LAPSE_AMQP_PREFIX=\"two words\"\r\n"
-		      "export LAPSE_SWEEP_BATCH='7'\n"
-		      "LAPSE_STOCK_URL=http://h/?a=b#c  \n"
-		      "OTHER=ignored\n"
-		      "LAPSE_NOTIFY_SECRET=\"unbalanced\n" MYSQL,
-		NULL);
-	ck_assert_uint_eq(settings_report_count(report), 0);
-	ck_assert_str_eq(settings.name, "two words");
-	ck_assert_uint_eq(settings.batch, 7);
-	ck_assert_str_eq(settings.optional, "http://h/?a=b#c");
-	ck_assert_str_eq(settings.secret, "\"unbalanced");
-	ck_assert_str_eq(settings.inner.url, "mysql://u:p@h/d");
-}
-END_TEST
-
-START_TEST(a_line_that_is_no_assignment_is_a_mistake)
-{
-	read_env_file("LAPSE_SWEEP_BATCH 7\n" MYSQL "\n", NULL);
-	ck_assert_uint_eq(settings_report_count(report), 1);
-	ck_assert(is_reported("a line is not KEY=VALUE"));
-}
-END_TEST
-
-START_TEST(the_environment_wins_over_the_file)
-{
-	char word[] = "LAPSE_SWEEP_BATCH=9";
-	char empty[] = "LAPSE_SWEEP_INTERVAL=";
-	char *const environment[] = { word, empty, NULL };
-
-	read_env_file("LAPSE_SWEEP_BATCH=7\nLAPSE_SWEEP_INTERVAL=7s\n" MYSQL "\n", environment);
-	ck_assert_uint_eq(settings_report_count(report), 0);
-	ck_assert_uint_eq(settings.batch, 9);
-	/* Empty counts as not set, so there is nothing that could win. */
-	ck_assert_uint_eq(settings.interval_ms, 7000);
-}
-END_TEST
-
-START_TEST(an_env_file_that_is_not_there_is_a_mistake)
-{
-	source = settings_source_create(NULL, "/nowhere/at/all", report);
-	ck_assert(is_reported("/nowhere/at/all: cannot be read"));
-}
-END_TEST
-
 START_TEST(a_reload_takes_new_secrets_and_nothing_else)
 {
 	static const char *const before[] = { MYSQL, "LAPSE_NOTIFY_SECRET=old", "LAPSE_PREFETCH=1",
@@ -484,15 +337,6 @@ int main(void)
 		all_mistakes_are_reported,
 		both_bounds_are_allowed_and_nothing_beyond,
 		an_unknown_key_names_the_nearest_one,
-		a_secret_is_read_from_the_file_it_names,
-		an_empty_secret_file_counts_as_not_set,
-		a_secret_and_its_file_together_are_a_mistake,
-		a_secret_file_that_cannot_be_read_is_one_mistake,
-		a_secret_file_that_is_no_text_is_a_mistake,
-		an_env_file_is_lines_of_key_and_value,
-		a_line_that_is_no_assignment_is_a_mistake,
-		the_environment_wins_over_the_file,
-		an_env_file_that_is_not_there_is_a_mistake,
 		a_reload_takes_new_secrets_and_nothing_else,
 		a_reload_with_a_mistake_changes_nothing,
 		a_cleared_struct_holds_nothing,
