@@ -36,8 +36,7 @@ static enum compensation_kind find_kind(const char *name)
 	for (size_t i = 0; i < COMPENSATION_KIND_COUNT; i++)
 		if (text_equals(compensation_kind_names[i], name))
 			return (enum compensation_kind)i;
-	REQUIRE(!"the column knows these kinds only");
-	return COMPENSATION_KIND_STOCK_RESTORE;
+	require_failed("the column knows these kinds only", __FILE__, __LINE__);
 }
 
 static uint32_t read_count(const struct db_rows *rows, size_t column)
