@@ -123,10 +123,11 @@ broker_launch() {
 
 # Evaluates an Erlang expression inside the broker: broker_eval SECONDS 'expression'; prints
 # {ok, Result}. erl_call is a small C program and answers in milliseconds; rabbitmqctl starts
-# an Erlang machine first. The limit is for a frozen broker.
+# an Erlang machine first. The limit is for a frozen broker. Each call is a node with a name of
+# its own, as the broker refuses a second node of the same name (erl_call would be c17 each time).
 broker_eval() {
 	use_broker_env
-	timeout "$1" "${BROKER_ENV[@]}" erl_call -address "127.0.0.1:${STATE[dist_port]}" -e <<<"$2."
+	timeout "$1" "${BROKER_ENV[@]}" erl_call -h "call-$BASHPID" -address "127.0.0.1:${STATE[dist_port]}" -e <<<"$2."
 }
 
 broker_answers() { [[ $(broker_eval 5 'rabbit:is_booted()' 2>/dev/null) == '{ok, true}' ]]; }
