@@ -49,19 +49,25 @@ static void count_race(const struct db *db, struct close_report *report)
 	}
 }
 
-/* The whole list again after each lost race, a bounded number of times. */
+/*
+ * The whole list again after each lost race, a bounded number of times.  A lock wait has already
+ * lasted as long as the limit allows: it is not waited for again with everybody else in tow.
+ */
 static enum result close_list(struct db *db, const struct close_request *request,
 	struct close_order *const *orders, size_t count, size_t *winner_count_out,
 	struct error *error)
 {
 	enum result result = RESULT_CONFLICT;
 
-	for (int i = 0; i < TRY_MAX && result == RESULT_CONFLICT; i++) {
+	for (int i = 0; i < TRY_MAX; i++) {
 		if (i > 0)
 			clock_wait_ms(random_up_to(PAUSE_MAX_MS));
 		result = close_transaction_run(db, request, orders, count, winner_count_out, error);
-		if (result == RESULT_CONFLICT)
-			count_race(db, request->report);
+		if (result != RESULT_CONFLICT)
+			break;
+		count_race(db, request->report);
+		if (db_last_errno(db) == ERROR_LOCK_WAIT)
+			break;
 	}
 	return result;
 }
@@ -116,13 +122,15 @@ static enum result close_in_halves(struct db *db, const struct close_request *re
 	return RESULT_OK;
 }
 
-/* Moves the orders that have neither won nor failed to the front; returns how many they are. */
+/*
+ * Moves the orders that have neither won nor been given up to the front; returns how many they are.
+ */
 static size_t keep_open(struct close_order **orders, size_t count)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (orders[i]->outcome == CLOSE_OUTCOME_LOCKED)
+		if (orders[i]->outcome == CLOSE_OUTCOME_LOCKED && orders[i]->error[0] == '\0')
 			orders[kept++] = orders[i];
 	return kept;
 }
