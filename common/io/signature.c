@@ -40,6 +40,17 @@ void signature_hex(char out[SIGNATURE_HEX_SIZE], const void *key, size_t key_siz
 	text_hex(out, raw, sizeof(raw));
 }
 
+void signature_sha256_hex(char out[SIGNATURE_HEX_SIZE], const void *bytes, size_t size)
+{
+	uint8_t raw[SIGNATURE_BYTES];
+	unsigned int raw_size = 0;
+
+	/* Fails only when the library has no SHA-256 at all. */
+	int made = EVP_Digest(bytes, size, raw, &raw_size, EVP_sha256(), NULL);
+	REQUIRE(made == 1 && raw_size == SIGNATURE_BYTES);
+	text_hex(out, raw, sizeof(raw));
+}
+
 void signature_base64(char out[SIGNATURE_BASE64_SIZE], const void *key, size_t key_size,
 	const void *bytes, size_t size)
 {

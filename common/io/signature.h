@@ -27,6 +27,9 @@ void signature_hex(char out[SIGNATURE_HEX_SIZE], const void *key, size_t key_siz
 void signature_base64(char out[SIGNATURE_BASE64_SIZE], const void *key, size_t key_size,
 	const void *bytes, size_t size);
 
+/* SHA-256 without a key, for stored tokens.  Lower-case digits. */
+void signature_sha256_hex(char out[SIGNATURE_HEX_SIZE], const void *bytes, size_t size);
+
 /* Takes the same time wherever the first difference is; the size is no secret. */
 bool signature_equals(const void *left, const void *right, size_t size);
 

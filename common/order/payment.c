@@ -109,12 +109,11 @@ static enum result read_why(struct db *db, const struct payment_notice *notice,
 	if (result != RESULT_OK || !db_rows_next(rows))
 		return result;
 	const char *status = db_rows_text(rows, 0, NULL);
-	if (text_equals(status, "CLOSED"))
+	bool is_open = text_equals(status, "UNPAID");
+	if (text_equals(status, "CLOSED") || (is_open && db_rows_uint(rows, 1) != 0))
 		*outcome_out = PAYMENT_OUTCOME_LATE;
-	else if (!text_equals(status, "UNPAID"))
+	else if (!is_open)
 		*outcome_out = PAYMENT_OUTCOME_DUPLICATE;
-	else if (db_rows_uint(rows, 1) != 0)
-		*outcome_out = PAYMENT_OUTCOME_LATE;
 	else if (db_rows_uint(rows, 2) == 0)
 		*outcome_out = PAYMENT_OUTCOME_MISMATCH;
 	else

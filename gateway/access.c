@@ -1,0 +1,172 @@
+#include "gateway/access.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/io/signature.h"
+#include "gateway/counts.h"
+#include "gateway/respond.h"
+
+enum {
+	TOKEN_MAX = 256,
+	NAME_SIZE = 64 + 1,
+	LINE_SIZE = 256,
+	RATE_PER_SECOND = 2000, /* of one caller, */
+	BURST = 4000,           /* and what it may ask for at once */
+};
+
+/* A token bucket: it holds thousandths of a request. */
+struct caller {
+	char name[NAME_SIZE];
+	char digest[SIGNATURE_HEX_SIZE];
+	uint64_t filled_ms;
+	uint64_t millis;
+};
+
+struct access {
+	char *tokens_file;
+	struct caller *callers; /* without tokens there is one: everybody */
+	size_t count;
+};
+
+static bool is_digest(const char *text)
+{
+	return strlen(text) == SIGNATURE_HEX_SIZE - 1 &&
+	       strspn(text, "0123456789abcdef") == SIGNATURE_HEX_SIZE - 1;
+}
+
+static bool read_line(char *line, struct caller *caller)
+{
+	char *colon = strchr(line, ':');
+
+	if (colon == NULL)
+		return false;
+	*colon = '\0';
+	return text_is_key(line, strlen(line), NAME_SIZE - 1) && is_digest(colon + 1) &&
+	       text_copy(caller->name, sizeof(caller->name), line) &&
+	       text_copy(caller->digest, sizeof(caller->digest), colon + 1);
+}
+
+/* Blank lines and # are skipped.  false: a line is something else. */
+static bool read_lines(FILE *file, struct caller *callers, size_t *count_out)
+{
+	char line[LINE_SIZE];
+
+	while (fgets(line, sizeof(line), file) != NULL) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (line[0] == '\0' || line[0] == '#')
+			continue;
+		if (*count_out == TOKEN_MAX || !read_line(line, &callers[*count_out]))
+			return false;
+		*count_out += 1;
+	}
+	return true;
+}
+
+enum result access_reload(struct access *access, struct error *error)
+{
+	size_t count = 0;
+
+	if (access->tokens_file == NULL)
+		return RESULT_OK;
+	FILE *file = fopen(access->tokens_file, "re");
+	if (file == NULL)
+		return error_set(RESULT_PERMANENT, error,
+			"LAPSE_API_TOKENS_FILE: %s cannot be read", access->tokens_file);
+	struct caller *callers = memory_allocate_array(TOKEN_MAX, sizeof(*callers));
+	bool is_good = read_lines(file, callers, &count) && count > 0;
+	(void)fclose(file);
+	if (!is_good) {
+		free(callers);
+		return error_set(RESULT_PERMANENT, error,
+			"LAPSE_API_TOKENS_FILE: %s has lines that are not name:sha256",
+			access->tokens_file);
+	}
+	free(access->callers);
+	access->callers = callers;
+	access->count = count;
+	return RESULT_OK;
+}
+
+enum result access_create(const char *tokens_file, struct access **access_out, struct error *error)
+{
+	struct access *access = memory_allocate(sizeof(*access));
+
+	access->tokens_file = memory_copy_text(tokens_file);
+	access->callers = memory_allocate_array(1, sizeof(*access->callers));
+	access->count = 1;
+	enum result result = access_reload(access, error);
+	if (result != RESULT_OK)
+		access_destroy(&access);
+	*access_out = access;
+	return result;
+}
+
+void access_destroy(struct access **access)
+{
+	if (*access == NULL)
+		return;
+	free((*access)->callers);
+	free((*access)->tokens_file);
+	free(*access);
+	*access = NULL;
+}
+
+/* Every digest is compared, so that the time tells nothing. */
+static struct caller *find_caller(struct access *access, const struct httpd_request *request)
+{
+	static const char scheme[] = "Bearer ";
+	const char *header = httpd_header(request, "Authorization");
+	char digest[SIGNATURE_HEX_SIZE];
+	struct caller *found = NULL;
+
+	if (access->tokens_file == NULL)
+		return &access->callers[0];
+	if (header == NULL || !text_starts_with(header, scheme))
+		return NULL;
+	const char *token = header + strlen(scheme);
+	signature_sha256_hex(digest, token, strlen(token));
+	for (size_t i = 0; i < access->count; i++)
+		if (signature_equals(digest, access->callers[i].digest, SIGNATURE_HEX_SIZE - 1))
+			found = &access->callers[i];
+	return found;
+}
+
+static bool take_from_bucket(struct caller *caller)
+{
+	uint64_t now_ms = clock_now_ms();
+	uint64_t full = (uint64_t)BURST * 1000;
+
+	caller->millis += (now_ms - caller->filled_ms) * RATE_PER_SECOND;
+	caller->filled_ms = now_ms;
+	if (caller->millis > full)
+		caller->millis = full;
+	if (caller->millis < 1000)
+		return false;
+	caller->millis -= 1000;
+	return true;
+}
+
+bool access_admit(
+	struct access *access, const struct httpd_request *request, struct httpd_answer *answer)
+{
+	struct caller *caller = find_caller(access, request);
+
+	if (caller == NULL) {
+		counts_add_auth_failure(COUNTS_AUTH_TOKEN);
+		httpd_add_header(answer, "WWW-Authenticate", "Bearer");
+		respond_problem(
+			answer, 401, "no_token", "a bearer token of this service is needed");
+		return false;
+	}
+	if (!take_from_bucket(caller)) {
+		httpd_add_header(answer, "Retry-After", "1");
+		respond_problem(answer, 429, "too_many_requests", "this caller asks too often");
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,31 @@
+/*
+ * counts - the metrics of lapse-gateway.
+ */
+#ifndef GATEWAY_COUNTS_H
+#define GATEWAY_COUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/order/payment.h"
+#include "common/service/metrics.h"
+
+enum counts_route {
+	COUNTS_ROUTE_CREATE,
+	COUNTS_ROUTE_READ,
+	COUNTS_ROUTE_CANCEL,
+	COUNTS_ROUTE_NOTIFY,
+};
+
+enum counts_auth {
+	COUNTS_AUTH_TOKEN,
+	COUNTS_AUTH_SIGNATURE,
+};
+
+extern const struct metric_family counts_metrics[];
+
+void counts_add_request(enum counts_route route, unsigned int status, uint64_t duration_us);
+void counts_add_payment(enum payment_outcome outcome, bool is_repeated);
+void counts_add_auth_failure(enum counts_auth method);
+
+#endif

@@ -1,0 +1,171 @@
+#include "gateway/order_view.h"
+
+#include <string.h>
+
+#include "common/base/text.h"
+#include "common/io/db.h"
+#include "common/io/json.h"
+
+enum {
+	PARAM_MAX = 6
+};
+
+#define ISO(column) "CONCAT(REPLACE(CAST(" column " AS CHAR), ' ', 'T'), 'Z')"
+
+/* How a column becomes a member. */
+enum member_kind {
+	MEMBER_TEXT, /* left out when NULL */
+	MEMBER_INT,
+	MEMBER_ID,
+};
+
+struct member {
+	const char *name;
+	enum member_kind kind;
+};
+
+static void set_members(
+	struct json *object, const struct db_rows *rows, const struct member *members, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (db_rows_is_null(rows, i))
+			continue;
+		switch (members[i].kind) {
+		case MEMBER_TEXT:
+			json_set_text(object, members[i].name, db_rows_text(rows, i, NULL));
+			break;
+		case MEMBER_INT:
+			json_set_int(object, members[i].name, db_rows_int(rows, i));
+			break;
+		case MEMBER_ID:
+			json_set_id(object, members[i].name, db_rows_uint(rows, i));
+			break;
+		}
+	}
+}
+
+/* A statement whose rows become a list of objects. */
+struct list {
+	const char *name;
+	const char *sql;
+	struct member members[8];
+	size_t member_count;
+	size_t param_count; /* each is the order number */
+};
+
+static const struct list payments = {
+	"payments",
+	"SELECT channel, trade_no, amount_cents, currency, outcome, refund_state, " ISO(
+		"created_at") " FROM t_payment WHERE order_no = ? ORDER BY id LIMIT 200",
+	{ { "channel", MEMBER_TEXT }, { "trade_no", MEMBER_TEXT }, { "amount_cents", MEMBER_INT },
+		{ "currency", MEMBER_TEXT }, { "outcome", MEMBER_TEXT },
+		{ "refund_state", MEMBER_TEXT }, { "noticed_at", MEMBER_TEXT } },
+	7,
+	1,
+};
+
+static const struct list tasks = {
+	"tasks",
+	"SELECT id, kind, status, calls, idempotency_key, " ISO("created_at") ", " ISO(
+		"done_at") " FROM t_compensation WHERE order_no = ? ORDER BY id LIMIT 200",
+	{ { "id", MEMBER_ID }, { "kind", MEMBER_TEXT }, { "status", MEMBER_TEXT },
+		{ "calls", MEMBER_INT }, { "idempotency_key", MEMBER_TEXT },
+		{ "created_at", MEMBER_TEXT }, { "done_at", MEMBER_TEXT } },
+	7,
+	1,
+};
+
+static const struct list items = {
+	"items",
+	"SELECT sku_id, quantity FROM t_order_item WHERE order_id = "
+	"(SELECT id FROM t_order WHERE order_no = ?) ORDER BY id LIMIT 200",
+	{ { "sku_id", MEMBER_TEXT }, { "quantity", MEMBER_INT } },
+	2,
+	1,
+};
+
+/* What happened when, from the rows themselves. */
+static const struct list time_line = {
+	"time_line",
+	"SELECT " ISO(
+		"at") ", what FROM ("
+		      "SELECT created_at AS at, 'created' AS what FROM t_order WHERE order_no = ? "
+		      "UNION ALL SELECT expire_time, 'due' FROM t_order WHERE order_no = ? "
+		      "UNION ALL SELECT pay_time, 'paid' FROM t_order WHERE order_no = ? "
+		      "UNION ALL SELECT close_time, 'closed' FROM t_order WHERE order_no = ? "
+		      "UNION ALL SELECT sent_at, IF(event_type = 'ORDER_CREATED', 'armed', "
+		      "CONCAT('published ', event_type)) FROM t_outbox_event WHERE order_no = ? "
+		      "UNION ALL SELECT done_at, IF(kind = 'STOCK_RESTORE', 'restored', "
+		      "IF(kind = 'REFUND', 'refunded', 'webhook delivered')) FROM t_compensation "
+		      "WHERE order_no = ?) AS line WHERE at IS NOT NULL ORDER BY at LIMIT 200",
+	{ { "at", MEMBER_TEXT }, { "what", MEMBER_TEXT } },
+	2,
+	6,
+};
+
+static enum result add_list(struct db *db, struct json *root, const char *order_no,
+	const struct list *list, struct error *error)
+{
+	struct db_param params[PARAM_MAX];
+	struct json *array = json_create_array();
+	struct db_rows *rows = NULL;
+
+	REQUIRE(list->param_count <= PARAM_MAX);
+	for (size_t i = 0; i < list->param_count; i++)
+		params[i] = db_text(order_no);
+	enum result result = db_query(db, list->sql, params, list->param_count, &rows, error);
+
+	while (db_rows_next(rows)) {
+		struct json *object = json_create_object();
+
+		set_members(object, rows, list->members, list->member_count);
+		json_append_adopt(array, &object);
+	}
+	db_rows_destroy(&rows);
+	json_adopt(root, list->name, &array);
+	return result == RESULT_NONE ? RESULT_OK : result;
+}
+
+static enum result add_order(
+	struct db *db, struct json *root, const char *order_no, struct error *error)
+{
+	static const char sql[] =
+		"SELECT order_no, user_id, amount_cents, currency, status, " ISO("created_at") ", " ISO(
+			"expire_time") ", " ISO("pay_time") ", " ISO("close_time") ", close_reason, "
+										   "close_source, TIMESTAMPDIFF(MICROSECOND, expire_time, close_time) DIV 1000 "
+										   "FROM t_order WHERE order_no = ?";
+	static const struct member members[] = { { "order_no", MEMBER_TEXT },
+		{ "user_id", MEMBER_ID }, { "amount_cents", MEMBER_INT },
+		{ "currency", MEMBER_TEXT }, { "status", MEMBER_TEXT },
+		{ "created_at", MEMBER_TEXT }, { "expire_time", MEMBER_TEXT },
+		{ "pay_time", MEMBER_TEXT }, { "close_time", MEMBER_TEXT },
+		{ "close_reason", MEMBER_TEXT }, { "close_source", MEMBER_TEXT },
+		{ "lateness_ms", MEMBER_INT } };
+	const struct db_param param = db_text(order_no);
+	struct db_rows *rows = NULL;
+	enum result result = db_query(db, sql, &param, 1, &rows, error);
+
+	if (result == RESULT_OK && db_rows_next(rows)) {
+		set_members(root, rows, members, ARRAY_LENGTH(members));
+		/* Never at once, but never at all: said in so many words. */
+		if (db_rows_is_null(rows, 6))
+			json_set_text(root, "expire_time", NULL);
+	}
+	db_rows_destroy(&rows);
+	return result;
+}
+
+enum result order_view_read(
+	struct db *db, const char *order_no, struct json **root_out, struct error *error)
+{
+	static const struct list *const lists[] = { &items, &payments, &tasks, &time_line };
+	struct json *root = json_create_object();
+	enum result result = add_order(db, root, order_no, error);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(lists) && result == RESULT_OK; i++)
+		result = add_list(db, root, order_no, lists[i], error);
+	if (result != RESULT_OK)
+		json_destroy(&root);
+	*root_out = root;
+	return result;
+}

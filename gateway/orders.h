@@ -1,0 +1,15 @@
+/*
+ * orders - POST /v1/orders, GET /v1/orders/{order_no}, POST /v1/orders/{order_no}/cancel.
+ */
+#ifndef GATEWAY_ORDERS_H
+#define GATEWAY_ORDERS_H
+
+#include "common/io/httpd.h"
+
+/* Handlers of httpd; context is a struct context. */
+void orders_create(void *context, const struct httpd_request *request, struct httpd_answer *answer);
+void orders_read(void *context, const struct httpd_request *request, struct httpd_answer *answer);
+/* The same path below; anything that is not .../cancel is 404. */
+void orders_cancel(void *context, const struct httpd_request *request, struct httpd_answer *answer);
+
+#endif
