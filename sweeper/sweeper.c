@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/order/close.h"
 #include "common/order/housekeeping.h"
+#include "common/order/payment.h"
 #include "common/report/close_report.h"
 
 enum {
@@ -17,7 +18,9 @@ enum {
 	PING_INTERVAL_MS = 5000,
 	CHORE_INTERVAL_MS = 2000, /* between batches of housekeeping that find something */
 	CHORE_BATCH = 500,
-	OVERDUE_MAX_MS = 500, /* a sweep leaves messages so much time to close an order */
+	UNKNOWN_BATCH = 100,
+	UNKNOWN_INTERVAL_MS = 5000, /* between two looks at payments of unknown orders */
+	OVERDUE_MAX_MS = 500,       /* a sweep leaves messages so much time to close an order */
 };
 
 struct sweeper {
@@ -30,12 +33,14 @@ struct sweeper {
 	uint64_t next_pass_ms;
 	uint64_t next_ping_ms;
 	uint64_t next_chore_ms;
+	uint64_t next_unknown_ms;
 };
 
 enum family {
 	FAMILY_SWEEPS,
 	FAMILY_DURATION,
 	FAMILY_DELETED,
+	FAMILY_UNKNOWN,
 	FAMILY_COUNT,
 };
 
@@ -55,6 +60,8 @@ static const struct metric_family sweeper_metrics[] = {
 		"Time of a whole sweep.", NULL, metrics_duration_bounds },
 	[FAMILY_DELETED] = { METRIC_TYPE_COUNTER, "lapse_housekeeping_deleted_total",
 		"Old rows deleted.", deleted_series, NULL },
+	[FAMILY_UNKNOWN] = { METRIC_TYPE_COUNTER, "lapse_unknown_payments_settled_total",
+		"Payments of unknown orders judged anew after their grace.", NULL, NULL },
 	[FAMILY_COUNT] = METRIC_END,
 };
 
@@ -69,6 +76,9 @@ static const struct setting sweeper_settings_table[] = {
 		MILLISECONDS(100), HOURS(1), "time of one round before other chores get a turn"),
 	SETTING_DURATION(struct sweeper_settings, retention_ms, "LAPSE_RETENTION", "7d", HOURS(1),
 		DAYS(3650), "age at which finished rows are deleted"),
+	SETTING_DURATION(struct sweeper_settings, unknown_grace_ms, "LAPSE_UNKNOWN_ORDER_GRACE",
+		"10m", SECONDS(1), DAYS(30),
+		"wait for an unknown order before its money goes back"),
 	SETTING_END,
 };
 
@@ -250,6 +260,19 @@ static enum result keep_house(struct sweeper *sweeper, uint64_t now_ms, struct e
 	return RESULT_OK;
 }
 
+static enum result settle_unknown(struct sweeper *sweeper, uint64_t now_ms, struct error *error)
+{
+	uint64_t settled = 0;
+	enum result result = payment_settle_unknown(
+		sweeper->db, sweeper->settings->unknown_grace_ms, UNKNOWN_BATCH, &settled, error);
+
+	sweeper->next_unknown_ms = now_ms + UNKNOWN_INTERVAL_MS;
+	metrics_add(&sweeper_metrics[FAMILY_UNKNOWN], 0, settled);
+	if (settled > 0)
+		log_info(log_event("unknown_payments_settled"), log_uint("count", settled));
+	return result;
+}
+
 /* Between passes: chores, a look whether MySQL is still there, a wait. */
 static enum result rest(struct sweeper *sweeper, uint64_t now_ms, struct error *error)
 {
@@ -257,6 +280,8 @@ static enum result rest(struct sweeper *sweeper, uint64_t now_ms, struct error *
 
 	if (now_ms >= sweeper->next_chore_ms)
 		return keep_house(sweeper, now_ms, error);
+	if (now_ms >= sweeper->next_unknown_ms)
+		return settle_unknown(sweeper, now_ms, error);
 	if (now_ms >= sweeper->next_ping_ms) {
 		sweeper->next_ping_ms = now_ms + PING_INTERVAL_MS;
 		result = db_ping(sweeper->db, error);

@@ -24,6 +24,7 @@ struct sweeper_settings {
 	uint64_t batch;
 	uint64_t budget_ms;
 	uint64_t retention_ms;
+	uint64_t unknown_grace_ms;
 	bool runs_once; /* --once */
 };
 
