@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/shutdown.h"
 #include "common/base/text.h"
 #include "common/base/ulid.h"
 #include "common/order/audit.h"
@@ -104,7 +105,8 @@ static int find_worse(int left, int right)
 	return worse;
 }
 
-/* One transaction for each; a server that went away ends it, and the rest is left as it is. */
+/* One transaction for each; a server that went away or a person who stops it ends it, and the rest
+ * is left as it is. */
 static int act_on_all(struct act *act)
 {
 	static const struct table_column columns[] = { { "id", TABLE_KIND_TEXT },
@@ -114,12 +116,16 @@ static int act_on_all(struct act *act)
 	struct table *table = table_create(columns, ARRAY_LENGTH(columns));
 	enum result result = RESULT_OK;
 	size_t done = 0;
+	size_t i = 0;
 
-	for (size_t i = 0; result != RESULT_TEMPORARY && i < act->selection.count; i++) {
+	shutdown_install();
+	for (; result != RESULT_TEMPORARY && i < act->selection.count; i++) {
 		const struct selected_task *task = &act->selection.tasks[i];
 		struct error error = { 0 };
 		int status = EXIT_STATUS_OK;
 
+		if (shutdown_is_requested())
+			break;
 		output_progress(output, "%s: %zu of %zu", act->verb, i, act->selection.count);
 		result = carry_out(act, task, &error);
 		done += result == RESULT_OK;
@@ -131,6 +137,10 @@ static int act_on_all(struct act *act)
 	table_print(table, output, stdout);
 	output_say(output, "%s: %zu of %zu done (audit request %s)", act->verb, done,
 		act->selection.count, act->request_id);
+	if (i < act->selection.count) {
+		output_complain("stopped: %zu were left as they were", act->selection.count - i);
+		act->status = find_worse(act->status, EXIT_STATUS_FAILED);
+	}
 	table_destroy(&table);
 	return act->status;
 }

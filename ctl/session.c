@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "common/base/log.h"
-#include "common/base/shutdown.h"
 #include "common/base/text.h"
 #include "version.h"
 
@@ -83,7 +82,6 @@ void session_begin(struct session *session, const struct option_set *options,
 	set_actor(session);
 	log_open("lapsectl", LAPSE_VERSION, "", LOG_FORMAT_AUTO);
 	log_set_level(session->output.is_verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN);
-	shutdown_install();
 	db_create(&settings->db, &session->db);
 	db_skip_schema_check(session->db);
 }

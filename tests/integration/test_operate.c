@@ -1,13 +1,16 @@
 /* lapsectl retry list, show, requeue, resolve: what a person does to DEAD tasks. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/compiler.h"
 #include "common/base/result.h"
 #include "common/base/text.h"
+#include "tests/support/process.h"
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
+#include "tests/support/wait_until.h"
 
 enum {
 	WORDS_MAX = 12
@@ -216,6 +219,40 @@ START_TEST(one_refusal_among_many_is_named_and_the_rest_is_done)
 }
 END_TEST
 
+static bool has_begun(void *query)
+{
+	return query_number(query, "SELECT COUNT(*) FROM t_operator_audit") > 0;
+}
+
+START_TEST(a_bulk_that_is_stopped_says_what_was_done_and_leaves_the_rest)
+{
+	static const char *const words[] = { "requeue", "--kind", "webhook", "--confirm-count",
+		"4096", NULL };
+	struct query *query = sandbox_query(sandbox);
+
+	query_run(query, "INSERT INTO t_compensation (kind, target, idempotency_key, order_no, "
+			 "payload, status) VALUES ('WEBHOOK', 'shop', 'webhook:1', 'A1', '{}', "
+			 "'DEAD')");
+	for (int doubling = 0; doubling < 12; doubling++)
+		query_run(query,
+			"INSERT INTO t_compensation (kind, target, idempotency_key, "
+			"order_no, payload, status) SELECT kind, target, UUID(), order_no, "
+			"payload, status FROM t_compensation");
+	struct process *process = sandbox_start(sandbox, "lapsectl", words);
+	WAIT_UNTIL(has_begun, query);
+	process_signal(process, SIGINT);
+	ck_assert_int_eq(process_wait(process, WAIT_LIMIT_MS), EXIT_STATUS_FAILED);
+	ck_assert_uint_eq(process_count_logged(process, "were left as they were"), 1);
+	int64_t done = query_number(query, "SELECT COUNT(*) FROM t_compensation "
+					   "WHERE status = 'PENDING'");
+	ck_assert_int_gt(done, 0);
+	ck_assert_int_lt(done, 4096);
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_operator_audit "
+					     "WHERE result = 'ok'"),
+		done);
+}
+END_TEST
+
 int main(void)
 {
 	static const struct runner_fixture fixture = { set_up, tear_down };
@@ -229,6 +266,7 @@ int main(void)
 		a_filter_acts_only_on_the_number_confirmed,
 		without_a_terminal_nothing_is_asked,
 		one_refusal_among_many_is_named_and_the_rest_is_done,
+		a_bulk_that_is_stopped_says_what_was_done_and_leaves_the_rest,
 	};
 
 	sandbox_need_servers();
