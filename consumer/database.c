@@ -10,8 +10,6 @@
 
 enum {
 	CLOCK_INTERVAL_MS = 10000, /* between two looks at MySQL's clock */
-	BACKOFF_BASE_MS = 500,
-	BACKOFF_CAP_MS = 30000,
 };
 
 struct database {
@@ -77,8 +75,8 @@ void database_note(struct database *database, enum result result, const struct e
 	if (log_is_worth_repeating(&database->failure_count))
 		log_warn(log_event("mysql_is_away"), log_text("error", error->text),
 			log_uint("count", database->failure_count));
-	database->next_try_ms =
-		now_ms + backoff_delay_ms(database->try_count++, BACKOFF_BASE_MS, BACKOFF_CAP_MS);
+	database->next_try_ms = now_ms + backoff_delay_ms(database->try_count++,
+						 SERVICE_BACKOFF_BASE_MS, SERVICE_BACKOFF_CAP_MS);
 }
 
 static enum result measure_clock(struct database *database, struct error *error)

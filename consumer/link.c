@@ -8,8 +8,6 @@
 #include "common/base/memory.h"
 
 enum {
-	BACKOFF_BASE_MS = 500,
-	BACKOFF_CAP_MS = 30000,
 	CHECK_INTERVAL_MS = 30000, /* between two looks at the subscription */
 };
 
@@ -137,8 +135,8 @@ bool link_ensure_out(struct link *link, bool *has_reconnected_out)
 	if (log_is_worth_repeating(&link->failure_count))
 		log_warn(log_event("publish_path_down"), log_text("error", link->trouble.text),
 			log_uint("count", link->failure_count));
-	link->next_try_ms =
-		now_ms + backoff_delay_ms(link->try_count++, BACKOFF_BASE_MS, BACKOFF_CAP_MS);
+	link->next_try_ms = now_ms + backoff_delay_ms(link->try_count++, SERVICE_BACKOFF_BASE_MS,
+					     SERVICE_BACKOFF_CAP_MS);
 	return false;
 }
 

@@ -19,9 +19,8 @@
 #include "version.h"
 
 enum {
-	BACKOFF_BASE_MS = 500,
-	BACKOFF_CAP_MS = 30000,
-	BACKOFF_LONGEST = 16, /* an attempt that has reached the cap */
+	PERMANENT_CAP_MS = 30000, /* waiting for a person, not for a server */
+	LAST_ATTEMPT = 16,        /* one that has reached any cap */
 	CONFLICT_WAIT_MAX_MS = 20,
 	SLICE_MS = 1000,
 	DISCONNECT_MS = 1000, /* of the shutdown time, kept for the end */
@@ -306,13 +305,13 @@ static void act_on(enum result result, const struct error *error, void *context)
 		return;
 	case RESULT_TEMPORARY:
 		note_failure(result, error);
-		wait_in_slices(context,
-			backoff_delay_ms(service.attempt++, BACKOFF_BASE_MS, BACKOFF_CAP_MS));
+		wait_in_slices(context, backoff_delay_ms(service.attempt++, SERVICE_BACKOFF_BASE_MS,
+						SERVICE_BACKOFF_CAP_MS));
 		return;
 	case RESULT_PERMANENT:
 		note_failure(result, error);
 		wait_in_slices(context,
-			backoff_delay_ms(BACKOFF_LONGEST, BACKOFF_BASE_MS, BACKOFF_CAP_MS));
+			backoff_delay_ms(LAST_ATTEMPT, SERVICE_BACKOFF_BASE_MS, PERMANENT_CAP_MS));
 		return;
 	}
 }

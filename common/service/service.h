@@ -27,6 +27,15 @@ struct service_settings {
 /* LAPSE_OPS_ADDR, LAPSE_LOG_LEVEL, LAPSE_LOG_FORMAT, LAPSE_INSTANCE, LAPSE_SHUTDOWN_TIMEOUT. */
 extern const struct setting service_settings_table[];
 
+/*
+ * How long a daemon waits before it looks for a server again.  The cap keeps the promise that work
+ * goes on within 15 s of a server's return, however long it was away.
+ */
+enum {
+	SERVICE_BACKOFF_BASE_MS = 500,
+	SERVICE_BACKOFF_CAP_MS = 8000,
+};
+
 enum service_check {
 	SERVICE_CHECK_MYSQL = 1,
 	SERVICE_CHECK_AMQP = 2,
@@ -62,8 +71,8 @@ void service_begin(int argc, char **argv, const struct service_program *program,
 /*
  * Calls step until a stop is requested; gives the exit status.  OK, NONE → again at once; CONFLICT
  * → again after a short random pause; TEMPORARY → not ready, a warning at the first, tenth,
- * hundredth time of the same words, wait by backoff (0.5 s doubling to 30 s, full jitter) in slices
- * that end at a stop request; PERMANENT → the same with the longest wait and an error line each time.
+ * hundredth time of the same words, wait by backoff (0.5 s doubling to 8 s, full jitter) in slices
+ * that end at a stop request; PERMANENT → up to 30 s and an error line each time.
  * The first good turn after that logs "recovered".  HUP and USR1 are served between turns and slices.
  * A program that ends by itself calls shutdown_request().
  */
