@@ -8,16 +8,16 @@
 #include "common/base/ulid.h"
 #include "common/base/window.h"
 #include "common/order/timeout_message.h"
+#include "common/order/topology.h"
 #include "common/report/close_report.h"
+#include "common/service/database.h"
+#include "common/service/link.h"
 #include "consumer/batch.h"
 #include "consumer/closing.h"
-#include "consumer/database.h"
-#include "consumer/link.h"
 #include "consumer/settle.h"
 
 enum {
 	STEP_WAIT_MS = 1000,
-	FULL_WAIT_MS = 100,     /* while nothing more can be taken */
 	SUSPECT_DELIVERIES = 3, /* a message delivered so often is handled alone */
 	GIVE_BACK_MS = 300000,  /* without MySQL, until the messages go back */
 	CONFIRM_LIMIT_MS = 10000,
@@ -26,6 +26,7 @@ enum {
 struct consumer {
 	const struct consumer_settings *settings;
 	struct database *database;
+	struct topology *topology;
 	struct link *link;
 	struct batch *batch;
 	struct window *window;
@@ -74,20 +75,30 @@ const struct service_program consumer_program = {
 	.drain = drain,
 };
 
-/* A slow MySQL must not cost the broker connections their heartbeats, nor the process its life: the
- * loop turns.  A connection that is lost here shows in its next use. */
-static void serve_links(void *context)
+static enum result declare_due(void *topology, struct broker *broker, struct error *error)
 {
-	struct consumer *consumer = context;
-	struct broker *const brokers[] = { link_in(consumer->link), link_out(consumer->link) };
-	struct error error = { .text = "" };
+	return topology_declare_due(topology, broker, error);
+}
 
-	service_note_turn();
-	for (size_t i = 0; i < ARRAY_LENGTH(brokers); i++)
-		if (broker_is_connected(brokers[i]) &&
-			broker_keep_alive(brokers[i], &error) != RESULT_OK)
-			log_warn(
-				log_event("broker_connection_lost"), log_text("error", error.text));
+static enum result declare_all(void *topology, struct broker *broker, struct error *error)
+{
+	return topology_declare(topology, broker, error);
+}
+
+static void create_link(struct consumer *consumer)
+{
+	const struct consumer_settings *settings = consumer->settings;
+
+	topology_create(&settings->topology, &settings->amqp, &consumer->topology);
+	const struct link_plan plan = {
+		.name = consumer_program.name,
+		.queue = topology_due_queue(consumer->topology),
+		.prefetch = (uint16_t)settings->prefetch,
+		.declare_in = declare_due,
+		.declare_out = declare_all,
+		.context = consumer->topology,
+	};
+	link_create(&settings->amqp, &plan, &consumer->link);
 }
 
 void consumer_create(const struct consumer_settings *settings, struct consumer **consumer_out)
@@ -96,19 +107,20 @@ void consumer_create(const struct consumer_settings *settings, struct consumer *
 
 	consumer->settings = settings;
 	database_create(&settings->mysql, &consumer->database);
-	link_create(settings, &consumer->link);
+	create_link(consumer);
 	batch_create(settings->prefetch, &consumer->batch);
 	window_create(settings->prefetch, &consumer->window);
 	consumer->settle = (struct settle){
 		.batch = consumer->batch,
 		.link = consumer->link,
+		.topology = consumer->topology,
 		.window = consumer->window,
 		.hold_ms = settings->hold_ms,
 		.handles_room = settings->prefetch,
 		.handles = memory_allocate_array(settings->prefetch, sizeof(uint64_t)),
 	};
 	closing_create(settings->batch, &consumer->settle, &consumer->closing);
-	db_set_companion(database_db(consumer->database), serve_links, consumer);
+	db_set_companion(database_db(consumer->database), link_serve, consumer->link);
 	close_report_register();
 	settle_register_metrics();
 	*consumer_out = consumer;
@@ -119,6 +131,7 @@ void consumer_destroy(struct consumer **consumer)
 	if (*consumer == NULL)
 		return;
 	link_destroy(&(*consumer)->link);
+	topology_destroy(&(*consumer)->topology);
 	database_destroy(&(*consumer)->database);
 	batch_destroy(&(*consumer)->batch);
 	window_destroy(&(*consumer)->window);
@@ -145,8 +158,9 @@ static uint64_t time_of_entry(
 }
 
 static enum result take_delivery(
-	struct consumer *consumer, const struct broker_delivery *delivery, struct error *error)
+	void *context, const struct broker_delivery *delivery, struct error *error)
 {
+	struct consumer *consumer = context;
 	struct batch_entry *entry = batch_add(consumer->batch, delivery->tag);
 	struct error reason = { .text = "" };
 
@@ -166,43 +180,29 @@ static enum result take_delivery(
 	return settle_malformed(&consumer->settle, entry, delivery, reason.text, error);
 }
 
+static bool has_room(void *context)
+{
+	const struct consumer *consumer = context;
+
+	return !batch_is_full(consumer->batch);
+}
+
 /* A full batch, or what is there; waits for the first one, and for company while it is busy. */
 static enum result take_deliveries(struct consumer *consumer, uint64_t wait_ms, struct error *error)
 {
-	struct broker_event event;
-	uint64_t linger_ms = consumer->is_busy ? consumer->settings->linger_ms : 0;
+	const struct link_taking taking = {
+		.limit = consumer->settings->batch,
+		.wait_ms = wait_ms,
+		.linger_ms = consumer->is_busy ? consumer->settings->linger_ms : 0,
+		.has_room = has_room,
+		.take = take_delivery,
+		.context = consumer,
+	};
 	size_t taken = 0;
-	enum result result = RESULT_OK;
+	enum result result = link_take(consumer->link, &taking, &taken, error);
 
-	while (taken < consumer->settings->batch && !batch_is_full(consumer->batch)) {
-		result = broker_next(link_in(consumer->link), wait_ms, &event, error);
-		if (result == RESULT_NONE && taken > 0 && linger_ms > 0) {
-			wait_ms = linger_ms;
-			linger_ms = 0;
-			continue;
-		}
-		if (result != RESULT_OK)
-			break;
-		wait_ms = 0;
-		if (event.kind == BROKER_EVENT_CANCELLED) {
-			broker_drop(link_in(consumer->link));
-			return error_set(RESULT_TEMPORARY, error,
-				"the broker ended the subscription: the queue is gone");
-		}
-		if (event.kind != BROKER_EVENT_DELIVERY)
-			continue;
-		result = take_delivery(consumer, &event.delivery, error);
-		if (result != RESULT_OK)
-			return result;
-		taken++;
-	}
-	if (batch_is_full(consumer->batch) && taken == 0) {
-		/* Nothing can be taken; the line still wants its heartbeats. */
-		clock_wait_ms(wait_ms < FULL_WAIT_MS ? wait_ms : FULL_WAIT_MS);
-		result = broker_keep_alive(link_in(consumer->link), error);
-	}
 	consumer->is_busy = taken > 1;
-	return result == RESULT_NONE ? RESULT_OK : result;
+	return result;
 }
 
 /* MySQL's trouble is not the broker's: it is noted, and the batch stays for the next turn. */
@@ -233,18 +233,10 @@ static enum result ack_settled(struct consumer *consumer, struct error *error)
 /* Five minutes without MySQL: everything goes back once, and comes again when MySQL answers. */
 static enum result give_back(struct consumer *consumer, struct error *error)
 {
-	struct broker *in = link_in(consumer->link);
 	size_t count = batch_count(consumer->batch);
-	enum result result = RESULT_OK;
+	uint64_t last_tag = count == 0 ? 0 : batch_at(consumer->batch, count - 1)->tag;
+	enum result result = link_give_back(consumer->link, last_tag, count, error);
 
-	link_pause(consumer->link);
-	if (broker_is_consuming(in))
-		result = broker_cancel(in, error);
-	if (result == RESULT_OK && count > 0) {
-		log_warn(log_event("messages_given_back"), log_uint("count", count));
-		result = broker_requeue_up_to(
-			in, broker_epoch(in), batch_at(consumer->batch, count - 1)->tag, error);
-	}
 	batch_reset(consumer->batch);
 	window_reset(consumer->window);
 	return result;

@@ -8,8 +8,8 @@
 #include "common/io/broker.h"
 #include "common/order/timeout_message.h"
 #include "common/order/topology.h"
+#include "common/service/link.h"
 #include "common/service/metrics.h"
-#include "consumer/link.h"
 
 enum {
 	LOCKED_DELAY_MS = 1000
@@ -81,7 +81,7 @@ static void wait_for_deadline(
 	if (wait_ms <= settle->hold_ms) {
 		entry->until_ms = clock_now_ms() + wait_ms;
 		batch_set_state(settle->batch, entry, BATCH_STATE_WAITING);
-	} else if (topology_mode(link_topology(settle->link)) == TOPOLOGY_MODE_NONE) {
+	} else if (topology_mode(settle->topology) == TOPOLOGY_MODE_NONE) {
 		/* Nothing can be delayed: the sweep closes it. */
 		batch_set_state(settle->batch, entry, BATCH_STATE_SETTLED);
 	} else {
@@ -128,14 +128,14 @@ static void write_message(const struct settle *settle, const struct batch_entry 
 	message->message_id = entry->message_id;
 	message->trace_parent = entry->trace_parent[0] == '\0' ? NULL : entry->trace_parent;
 	if (entry->wish == BATCH_WISH_REARM) {
-		topology_route(link_topology(settle->link), (int64_t)entry->delay_ms, message);
+		topology_route(settle->topology, (int64_t)entry->delay_ms, message);
 		return;
 	}
 	message->exchange = "";
-	message->routing_key = topology_parked_queue(link_topology(settle->link));
+	message->routing_key = topology_parked_queue(settle->topology);
 	message->is_mandatory = true;
 	message->reason = entry->reason;
-	message->origin = topology_due_queue(link_topology(settle->link));
+	message->origin = topology_due_queue(settle->topology);
 }
 
 static enum result publish(const struct settle *settle, struct batch_entry *entry,

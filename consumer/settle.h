@@ -10,12 +10,14 @@
 #include "consumer/batch.h"
 
 struct link;
+struct topology;
 struct window;
 
 /* What one call of lapse-consumer needs to settle deliveries. */
 struct settle {
 	struct batch *batch;
 	struct link *link;
+	struct topology *topology;
 	struct window *window; /* of the out connection: confirm number → handle of the entry */
 	uint64_t hold_ms;
 	uint64_t handles_room; /* places in handles: the capacity of window */

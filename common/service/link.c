@@ -1,4 +1,4 @@
-#include "consumer/link.h"
+#include "common/service/link.h"
 
 #include <stdlib.h>
 
@@ -6,17 +6,20 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/service/service.h"
 
 enum {
 	CHECK_INTERVAL_MS = 30000, /* between two looks at the subscription */
+	FULL_WAIT_MS = 100,        /* while nothing more can be taken */
+	NAME_SIZE = 64,
 };
 
 struct link {
-	const struct consumer_settings *settings;
+	struct link_plan plan;
 	struct broker *in;
 	struct broker *out;
-	struct topology *topology;
-	uint64_t in_epoch;  /* for which the due queue was declared */
+	uint64_t in_epoch;  /* for which the queue was declared */
 	uint64_t out_epoch; /* for which everything was declared */
 	uint64_t next_try_ms;
 	uint32_t try_count;
@@ -26,14 +29,17 @@ struct link {
 	struct error trouble;
 };
 
-void link_create(const struct consumer_settings *settings, struct link **link_out)
+void link_create(const struct broker_settings *settings, const struct link_plan *plan,
+	struct link **link_out)
 {
 	struct link *link = memory_allocate(sizeof(*link));
+	char name[NAME_SIZE];
 
-	link->settings = settings;
-	broker_create(&settings->amqp, "lapse-consumer in", &link->in);
-	broker_create(&settings->amqp, "lapse-consumer out", &link->out);
-	topology_create(&settings->topology, &settings->amqp, &link->topology);
+	link->plan = *plan;
+	(void)text_format(name, sizeof(name), "%s in", plan->name);
+	broker_create(settings, name, &link->in);
+	(void)text_format(name, sizeof(name), "%s out", plan->name);
+	broker_create(settings, name, &link->out);
 	*link_out = link;
 }
 
@@ -45,7 +51,6 @@ void link_destroy(struct link **link)
 	broker_disconnect((*link)->out);
 	broker_destroy(&(*link)->in);
 	broker_destroy(&(*link)->out);
-	topology_destroy(&(*link)->topology);
 	free(*link);
 	*link = NULL;
 }
@@ -60,11 +65,6 @@ struct broker *link_out(struct link *link)
 	return link->out;
 }
 
-struct topology *link_topology(struct link *link)
-{
-	return link->topology;
-}
-
 const char *link_trouble(const struct link *link)
 {
 	return link->trouble.text;
@@ -72,11 +72,10 @@ const char *link_trouble(const struct link *link)
 
 static enum result subscribe(struct link *link, struct error *error)
 {
-	enum result result = topology_declare_due(link->topology, link->in, error);
+	enum result result = link->plan.declare_in(link->plan.context, link->in, error);
 
 	if (result == RESULT_OK)
-		result = broker_consume(link->in, topology_due_queue(link->topology),
-			(uint16_t)link->settings->prefetch, error);
+		result = broker_consume(link->in, link->plan.queue, link->plan.prefetch, error);
 	if (result != RESULT_OK)
 		broker_drop(link->in);
 	return result;
@@ -97,7 +96,7 @@ enum result link_ensure_in(struct link *link, bool *has_reconnected_out, struct 
 		service_note_reconnect(SERVICE_CHECK_AMQP);
 	link->in_epoch = broker_epoch(link->in);
 	link->next_check_ms = clock_now_ms() + CHECK_INTERVAL_MS;
-	log_info(log_event("subscribed"), log_text("queue", topology_due_queue(link->topology)),
+	log_info(log_event("subscribed"), log_text("queue", link->plan.queue),
 		log_text("broker", broker_server(link->in)));
 	return RESULT_OK;
 }
@@ -107,7 +106,7 @@ static enum result open_out(struct link *link, struct error *error)
 	enum result result = broker_ensure_connected(link->out, error);
 
 	if (result == RESULT_OK)
-		result = topology_declare(link->topology, link->out, error);
+		result = link->plan.declare_out(link->plan.context, link->out, error);
 	if (result == RESULT_OK)
 		result = broker_enable_confirms(link->out, error);
 	if (result != RESULT_OK)
@@ -156,6 +155,64 @@ void link_resume(struct link *link)
 	link->is_paused = false;
 }
 
+/* What waits longest may wait for good reasons: it goes back once, and comes again. */
+enum result link_give_back(struct link *link, uint64_t last_tag, size_t count, struct error *error)
+{
+	enum result result = RESULT_OK;
+
+	link_pause(link);
+	if (broker_is_consuming(link->in))
+		result = broker_cancel(link->in, error);
+	if (result != RESULT_OK || count == 0)
+		return result;
+	log_warn(log_event("messages_given_back"), log_uint("count", count));
+	return broker_requeue_up_to(link->in, broker_epoch(link->in), last_tag, error);
+}
+
+static enum result take_event(struct link *link, const struct link_taking *taking,
+	const struct broker_event *event, size_t *taken, struct error *error)
+{
+	if (event->kind == BROKER_EVENT_CANCELLED) {
+		broker_drop(link->in);
+		return error_set(RESULT_TEMPORARY, error,
+			"the broker ended the subscription: the queue is gone");
+	}
+	if (event->kind != BROKER_EVENT_DELIVERY)
+		return RESULT_OK;
+	(*taken)++;
+	return taking->take(taking->context, &event->delivery, error);
+}
+
+enum result link_take(
+	struct link *link, const struct link_taking *taking, size_t *taken_out, struct error *error)
+{
+	struct broker_event event;
+	uint64_t wait_ms = taking->wait_ms;
+	uint64_t linger_ms = taking->linger_ms;
+	enum result result = RESULT_OK;
+
+	*taken_out = 0;
+	if (!taking->has_room(taking->context)) {
+		/* Nothing can be taken; the line still wants its heartbeats. */
+		clock_wait_ms(wait_ms < FULL_WAIT_MS ? wait_ms : FULL_WAIT_MS);
+		return broker_keep_alive(link->in, error);
+	}
+	while (*taken_out < taking->limit && taking->has_room(taking->context)) {
+		result = broker_next(link->in, wait_ms, &event, error);
+		if (result == RESULT_NONE && *taken_out > 0 && linger_ms > 0) {
+			wait_ms = linger_ms;
+			linger_ms = 0;
+			continue;
+		}
+		if (result == RESULT_OK)
+			result = take_event(link, taking, &event, taken_out, error);
+		if (result != RESULT_OK)
+			break;
+		wait_ms = 0;
+	}
+	return result == RESULT_NONE ? RESULT_OK : result;
+}
+
 enum result link_check_subscription(struct link *link, struct error *error)
 {
 	uint64_t now_ms = clock_now_ms();
@@ -165,11 +222,25 @@ enum result link_check_subscription(struct link *link, struct error *error)
 	if (link->is_paused || now_ms < link->next_check_ms)
 		return RESULT_OK;
 	link->next_check_ms = now_ms + CHECK_INTERVAL_MS;
-	enum result result = broker_count_queue(
-		link->in, topology_due_queue(link->topology), &ready, &consumers, error);
+	enum result result =
+		broker_count_queue(link->in, link->plan.queue, &ready, &consumers, error);
 	if (result == RESULT_NONE || (result == RESULT_OK && consumers == 0)) {
 		broker_drop(link->in);
 		return error_set(RESULT_TEMPORARY, error, "the subscription was lost");
 	}
 	return result;
+}
+
+void link_serve(void *context)
+{
+	struct link *link = context;
+	struct broker *const brokers[] = { link->in, link->out };
+	struct error error = { .text = "" };
+
+	service_note_turn();
+	for (size_t i = 0; i < ARRAY_LENGTH(brokers); i++)
+		if (broker_is_connected(brokers[i]) &&
+			broker_keep_alive(brokers[i], &error) != RESULT_OK)
+			log_warn(
+				log_event("broker_connection_lost"), log_text("error", error.text));
 }

@@ -1,9 +1,9 @@
 /*
- * database - the consumer's line to MySQL: tried again by backoff beside the broker, whose heartbeats
+ * database - a consumer's line to MySQL: tried again by backoff beside the broker, whose heartbeats
  * go on meanwhile, and the offset to MySQL's clock.
  */
-#ifndef CONSUMER_DATABASE_H
-#define CONSUMER_DATABASE_H
+#ifndef COMMON_SERVICE_DATABASE_H
+#define COMMON_SERVICE_DATABASE_H
 
 #include <stdbool.h>
 #include <stdint.h>

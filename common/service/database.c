@@ -1,4 +1,4 @@
-#include "consumer/database.h"
+#include "common/service/database.h"
 
 #include <stdlib.h>
 
