@@ -1,0 +1,477 @@
+/* lapse-retry: calls, verdicts, limits; against a product service that lies on request. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/compiler.h"
+#include "common/base/text.h"
+#include "tests/support/http_client.h"
+#include "tests/support/http_stub.h"
+#include "tests/support/process.h"
+#include "tests/support/query.h"
+#include "tests/support/runner.h"
+#include "tests/support/sandbox.h"
+#include "tests/support/tasks.h"
+#include "tests/support/wait_until.h"
+
+enum {
+	TIMEOUT_MS = 1000,
+	STOP_LIMIT_MS = 10000
+};
+
+static struct sandbox *sandbox;
+static struct query *query;
+static struct http_stub *stub;
+
+static void set_up(void)
+{
+	sandbox_create(SANDBOX_NO_BROKER, &sandbox);
+	query = sandbox_query(sandbox);
+	stub = sandbox_stub(sandbox);
+	sandbox_set(sandbox, "LAPSE_RETRY_BASE", "20ms");
+	sandbox_set(sandbox, "LAPSE_RETRY_INTERVAL", "20ms");
+	sandbox_set(sandbox, "LAPSE_HTTP_TIMEOUT", "%dms", TIMEOUT_MS);
+}
+
+static void tear_down(void)
+{
+	sandbox_destroy(&sandbox);
+}
+
+static struct process *start(void)
+{
+	return sandbox_start(sandbox, "lapse-retry", NULL);
+}
+
+static bool nothing_is_open(void *context)
+{
+	(void)context;
+	return tasks_count_open(query) == 0;
+}
+
+static void expect(const char *expected, const char *sql)
+{
+	char text[QUERY_TEXT_SIZE];
+
+	query_text(query, text, "%s", sql);
+	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
+}
+
+static uint64_t calls_of(const char *key)
+{
+	struct http_stub_key found;
+
+	return http_stub_find(stub, key, &found) ? found.calls : 0;
+}
+
+static void expect_nothing_strange(void)
+{
+	char last[HTTP_STUB_TEXT_SIZE] = "";
+
+	ck_assert_msg(http_stub_count_strange(stub, last) == 0, "%s", last);
+	ck_assert_uint_eq(http_stub_count_changed(stub), 0);
+}
+
+START_TEST(every_task_is_called_once_and_done)
+{
+	tasks_insert(query,
+		&(struct tasks_plan){ .prefix = "A", .sku = "SKU-", .count = 500, .sku_count = 7 });
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	ck_assert_int_eq(tasks_count(query, "DONE"), 500);
+	ck_assert_uint_eq(http_stub_count_effects(stub), 500);
+	ck_assert_uint_eq(http_stub_most_calls(stub), 1);
+	ck_assert_uint_eq(http_stub_sum_effects(stub, ""), 1000);
+	expect_nothing_strange();
+}
+END_TEST
+
+START_TEST(calls_in_flight_keep_to_the_setting)
+{
+	http_stub_set_rule(stub,
+		&(struct http_stub_rule){ .sku_id = "", .mode = HTTP_STUB_OK, .delay_ms = 50 });
+	sandbox_set(sandbox, "LAPSE_HTTP_CONCURRENCY", "5");
+	tasks_insert(query, &(struct tasks_plan){ .prefix = "A", .sku = "S", .count = 60 });
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	ck_assert_uint_eq(http_stub_max_in_flight(stub), 5);
+	ck_assert_int_eq(tasks_count(query, "DONE"), 60);
+}
+END_TEST
+
+START_TEST(a_failing_task_is_called_six_times_and_raises_one_alert)
+{
+	static const struct http_stub_rule rules[] = {
+		{ .sku_id = "SKU-500", .mode = HTTP_STUB_STATUS, .status = 500 },
+		{ .sku_id = "SKU-503", .mode = HTTP_STUB_STATUS, .status = 503 },
+		{ .sku_id = "SKU-CODE", .mode = HTTP_STUB_CODE, .code = 17 },
+		{ .sku_id = "SKU-TEXT", .mode = HTTP_STUB_TEXT, .text = "<html>\xff" },
+		{ .sku_id = "SKU-CUT", .mode = HTTP_STUB_CUT },
+		{ .sku_id = "SKU-302", .mode = HTTP_STUB_REDIRECT, .text = "http://127.0.0.1:1/" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++) {
+		http_stub_set_rule(stub, &rules[i]);
+		tasks_insert_one(query, rules[i].sku_id, rules[i].sku_id);
+	}
+	tasks_insert_one(query, "GOOD", "SKU-1");
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	expect("6 6 5 5", "SELECT COUNT(*), MIN(calls), MIN(retry_count), MAX(retry_count) FROM "
+			  "t_compensation WHERE status = 'DEAD'");
+	expect("6 6 1", "SELECT COUNT(*), COUNT(DISTINCT ref), MAX(fired_count) FROM t_alert a "
+			"JOIN t_compensation c ON c.id = a.ref AND c.status = 'DEAD'");
+	expect("DONE", "SELECT status FROM t_compensation WHERE order_no = 'GOOD'");
+	expect("HTTP 200, the code is not 0: {\"code\":17}",
+		"SELECT last_error FROM t_compensation WHERE order_no = 'SKU-CODE'");
+	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++) {
+		char key[HTTP_STUB_KEY_SIZE];
+
+		(void)text_format(key, sizeof(key), "restore:%s:1", rules[i].sku_id);
+		ck_assert_msg(calls_of(key) == 6, "%s: %" PRIu64 " calls", key, calls_of(key));
+	}
+	expect_nothing_strange();
+}
+END_TEST
+
+START_TEST(many_tasks_of_one_bad_sku_all_come_to_their_end)
+{
+	http_stub_set_rule(
+		stub, &(struct http_stub_rule){
+			      .sku_id = "SKU-500", .mode = HTTP_STUB_STATUS, .status = 500 });
+	tasks_insert(query, &(struct tasks_plan){ .prefix = "B", .sku = "SKU-500", .count = 40 });
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	expect("40 6 6", "SELECT COUNT(*), MIN(calls), MAX(calls) FROM t_compensation WHERE "
+			 "status = 'DEAD'");
+	expect("40", "SELECT COUNT(*) FROM t_alert");
+	ck_assert_uint_eq(http_stub_most_calls(stub), 6);
+}
+END_TEST
+
+START_TEST(a_refusal_is_final)
+{
+	static const unsigned int statuses[] = { 400, 404, 409, 410, 422 };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(statuses); i++) {
+		char sku[16];
+
+		(void)text_format(sku, sizeof(sku), "SKU-%u", statuses[i]);
+		http_stub_set_rule(stub,
+			&(struct http_stub_rule){
+				.sku_id = sku, .mode = HTTP_STUB_STATUS, .status = statuses[i] });
+		tasks_insert_one(query, sku, sku);
+	}
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	expect("5 1 0", "SELECT COUNT(*), MAX(calls), MAX(retry_count) FROM t_compensation WHERE "
+			"status = 'DEAD'");
+	expect("5", "SELECT COUNT(*) FROM t_alert");
+	ck_assert_uint_eq(http_stub_most_calls(stub), 1);
+}
+END_TEST
+
+START_TEST(retry_after_is_honoured)
+{
+	struct http_stub_key key;
+
+	http_stub_set_rule(stub, &(struct http_stub_rule){ .sku_id = "SKU-429",
+					 .mode = HTTP_STUB_STATUS,
+					 .status = 429,
+					 .retry_after_s = 3,
+					 .times = 1 });
+	tasks_insert_one(query, "A1", "SKU-429");
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	ck_assert_int_eq(tasks_count(query, "DONE"), 1);
+	ck_assert(http_stub_find(stub, "restore:A1:1", &key));
+	ck_assert_uint_eq(key.calls, 2);
+	ck_assert_uint_ge(key.times_ms[1] - key.times_ms[0], 3000);
+}
+END_TEST
+
+START_TEST(a_lost_answer_is_asked_for_again_with_the_same_key)
+{
+	http_stub_set_rule(
+		stub, &(struct http_stub_rule){
+			      .sku_id = "", .mode = HTTP_STUB_ANSWER_LOST, .per_mille = 400 });
+	sandbox_set(sandbox, "LAPSE_RETRY_BASE", "1ms");
+	tasks_insert(query,
+		&(struct tasks_plan){ .prefix = "A", .sku = "SKU-", .count = 100, .sku_count = 9 });
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	ck_assert_uint_eq(http_stub_count_effects(stub), 100);
+	ck_assert_uint_eq(http_stub_sum_effects(stub, ""), 200);
+	ck_assert_uint_le(http_stub_most_calls(stub), 6);
+	expect_nothing_strange();
+}
+END_TEST
+
+static bool is_answer_over(void *context)
+{
+	(void)context;
+	return query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE last_error IS NOT "
+				   "NULL") == 4;
+}
+
+START_TEST(a_call_ends_in_time_and_in_size_whatever_comes)
+{
+	static const struct http_stub_rule rules[] = {
+		{ .sku_id = "SILENT", .mode = HTTP_STUB_HANG },
+		{ .sku_id = "TRICKLE", .mode = HTTP_STUB_TRICKLE },
+		{ .sku_id = "ENDLESS", .mode = HTTP_STUB_ENDLESS },
+		{ .sku_id = "ELSEWHERE",
+			.mode = HTTP_STUB_REDIRECT,
+			.text = "http://127.0.0.1:1/" },
+	};
+
+	sandbox_set(sandbox, "LAPSE_RETRY_BASE", "1h");
+	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++) {
+		http_stub_set_rule(stub, &rules[i]);
+		tasks_insert_one(query, rules[i].sku_id, rules[i].sku_id);
+	}
+	struct process *process = start();
+	WAIT_UNTIL_WITHIN(is_answer_over, NULL, 5000 + TIMEOUT_MS + 1000);
+	expect("4 1", "SELECT COUNT(*), MAX(calls) FROM t_compensation WHERE status = 'PENDING'");
+#ifndef TEST_SANITIZED
+	ck_assert_uint_le(process_resident_kib(process), 16 * 1024);
+#endif
+	sandbox_expect_all_alive(sandbox);
+}
+END_TEST
+
+START_TEST(hostile_rows_are_dead_uncalled_and_the_others_go_on)
+{
+	static const char *const payloads[] = { "{}", "[]", "7",
+		"{\\\"sku_id\\\":\\\"../admin/reset?x=1#\\\",\\\"quantity\\\":1}",
+		"{\\\"sku_id\\\":\\\"S\\\",\\\"quantity\\\":-1}",
+		"{\\\"sku_id\\\":\\\"S\\\",\\\"quantity\\\":1e99}",
+		"{\\\"sku_id\\\":\\\"S\\\",\\\"sku_id\\\":\\\"T\\\",\\\"quantity\\\":1.5}" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(payloads); i++)
+		query_run(query,
+			"INSERT INTO t_compensation (kind, target, idempotency_key, order_no, "
+			"payload) VALUES ('STOCK_RESTORE', 'stock', 'k%zu', 'A1', '%s')",
+			i, payloads[i]);
+	query_run(query,
+		"INSERT INTO t_compensation (kind, target, idempotency_key, order_no, payload) "
+		"VALUES ('REFUND', 'stock', 'x1', 'A1', '{\"sku_id\":\"S\",\"quantity\":1}'), "
+		"('STOCK_RESTORE', 'stock', 'x2', 'A1\\r\\nX: y', "
+		"'{\"sku_id\":\"S\",\"quantity\":1}'), "
+		"('STOCK_RESTORE', 'stock', 'x3', 'A1', CONCAT('{\"sku_id\":\"S\",\"quantity\":1,"
+		"\"x\":\"', REPEAT('x', 200000), '\"}'))");
+	tasks_insert(query, &(struct tasks_plan){ .prefix = "G", .sku = "SKU-1", .count = 20 });
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	ck_assert_int_eq(tasks_count(query, "DONE"), 20);
+	expect("10 1", "SELECT COUNT(*), MIN(last_error LIKE 'cannot be called: %') FROM "
+		       "t_compensation WHERE status = 'DEAD'");
+	expect("10", "SELECT COUNT(*) FROM t_alert");
+	ck_assert_uint_eq(http_stub_count_calls(stub), 20);
+	expect_nothing_strange();
+}
+END_TEST
+
+static bool all_but_one_are_over(void *context)
+{
+	(void)context;
+	return tasks_count_open(query) == 1;
+}
+
+START_TEST(a_task_of_nobody_we_know_stays_where_it_is)
+{
+	query_run(query,
+		"INSERT INTO t_compensation (kind, target, idempotency_key, order_no, payload) "
+		"VALUES ('WEBHOOK', 'somebody', 'x4', 'A1', '{}')");
+	tasks_insert(query, &(struct tasks_plan){ .prefix = "G", .sku = "SKU-1", .count = 20 });
+	start();
+	WAIT_UNTIL(all_but_one_are_over, NULL);
+	expect("PENDING 0", "SELECT status, calls FROM t_compensation WHERE target = 'somebody'");
+}
+END_TEST
+
+START_TEST(batches_carry_many_tasks_and_each_has_its_own_result)
+{
+	static const struct http_stub_rule rules[] = {
+		{ .sku_id = "SKU-1", .mode = HTTP_STUB_CODE, .code = 3, .times = 1 },
+		{ .sku_id = "SKU-2", .mode = HTTP_STUB_MISSING, .times = 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)
+		http_stub_set_rule(stub, &rules[i]);
+	sandbox_set(sandbox, "LAPSE_STOCK_BATCH", "50");
+	tasks_insert(query,
+		&(struct tasks_plan){ .prefix = "A", .sku = "SKU-", .count = 400, .sku_count = 4 });
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	ck_assert_int_eq(tasks_count(query, "DONE"), 400);
+	ck_assert_uint_eq(http_stub_count_effects(stub), 400);
+	ck_assert_uint_lt(http_stub_count_calls(stub), 100);
+	expect_nothing_strange();
+}
+END_TEST
+
+START_TEST(a_bad_item_harms_its_batch_only_for_a_while)
+{
+	http_stub_set_rule(
+		stub, &(struct http_stub_rule){
+			      .sku_id = "SKU-0", .mode = HTTP_STUB_STATUS, .status = 400 });
+	sandbox_set(sandbox, "LAPSE_STOCK_BATCH", "10");
+	tasks_insert(query, &(struct tasks_plan){ .prefix = "A", .sku = "SKU-1", .count = 9 });
+	tasks_insert_one(query, "BAD", "SKU-0");
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	ck_assert_int_eq(tasks_count(query, "DONE"), 9);
+	expect("DEAD", "SELECT status FROM t_compensation WHERE order_no = 'BAD'");
+	expect("1", "SELECT COUNT(*) FROM t_alert");
+}
+END_TEST
+
+START_TEST(where_the_status_decides_any_2xx_is_enough)
+{
+	http_stub_set_rule(stub,
+		&(struct http_stub_rule){ .sku_id = "", .mode = HTTP_STUB_STATUS, .status = 204 });
+	sandbox_set(sandbox, "LAPSE_STOCK_SUCCESS", "status");
+	tasks_insert_one(query, "A1", "SKU-1");
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	ck_assert_int_eq(tasks_count(query, "DONE"), 1);
+}
+END_TEST
+
+static bool is_ready(void *context)
+{
+	const uint16_t *port = context;
+
+	return http_client_get(*port, "/readyz", 1000, NULL) == 200;
+}
+
+START_TEST(without_an_address_tasks_wait_and_readiness_says_so)
+{
+	static char answer[HTTP_CLIENT_SIZE];
+	uint16_t port = sandbox_free_port();
+
+	sandbox_unset(sandbox, "LAPSE_STOCK_URL");
+	sandbox_set(sandbox, "LAPSE_OPS_ADDR", "127.0.0.1:%u", port);
+	tasks_insert_one(query, "A1", "SKU-1");
+	struct process *process = start();
+	WAIT_UNTIL(is_ready, &port);
+	(void)http_client_get(port, "/readyz?verbose", 1000, answer);
+	ck_assert_msg(strstr(answer, "LAPSE_STOCK_URL is not set") != NULL, "%s", answer);
+	ck_assert_uint_eq(process_count_logged(process, "target_not_configured"), 1);
+	process_signal(process, SIGTERM);
+	ck_assert_int_eq(process_wait(process, STOP_LIMIT_MS), 0);
+	expect("PENDING 0", "SELECT status, calls FROM t_compensation");
+}
+END_TEST
+
+START_TEST(a_refund_is_called_and_its_payment_knows)
+{
+	char url[HTTP_STUB_URL_SIZE];
+	char body[HTTP_STUB_BODY_SIZE];
+
+	http_stub_format_url(stub, url);
+	http_stub_accept_path(stub, "/v1/refunds");
+	sandbox_set(sandbox, "LAPSE_REFUND_URL", "%s", url);
+	query_run(query,
+		"INSERT INTO t_payment (channel, trade_no, order_no, amount_cents, currency, "
+		"outcome, refund_state) VALUES ('pay', 'T1', 'A1', 9900, 'CNY', 'LATE', 'PENDING');"
+		"INSERT INTO t_compensation (kind, target, idempotency_key, order_no, payload) "
+		"VALUES ('REFUND', 'refund', 'refund:pay:T1', 'A1', '{\"channel\":\"pay\","
+		"\"trade_no\":\"T1\",\"amount_cents\":9900,\"currency\":\"CNY\"}')");
+	start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	expect("DONE DONE", "SELECT (SELECT status FROM t_compensation), refund_state FROM "
+			    "t_payment");
+	ck_assert(http_stub_get_body(stub, 0, body));
+	ck_assert_str_eq(body, "{\"idempotency_key\":\"refund:pay:T1\",\"order_no\":\"A1\","
+			       "\"channel\":\"pay\",\"trade_no\":\"T1\",\"amount_cents\":9900,"
+			       "\"currency\":\"CNY\"}");
+}
+END_TEST
+
+static int check_config(void)
+{
+	const char *const words[] = { "--check-config", NULL };
+
+	return sandbox_run(sandbox, "lapse-retry", words, NULL);
+}
+
+START_TEST(a_lease_is_longer_than_a_call)
+{
+	ck_assert_int_eq(check_config(), 0);
+	sandbox_set(sandbox, "LAPSE_LEASE", "1500ms");
+	ck_assert_int_eq(check_config(), 78);
+	sandbox_set(sandbox, "LAPSE_LEASE", "2s");
+	ck_assert_int_eq(check_config(), 0);
+	sandbox_set(sandbox, "LAPSE_STOCK_URL", "ftp://stock");
+	ck_assert_int_eq(check_config(), 78);
+	sandbox_set(sandbox, "LAPSE_STOCK_URL", "http://stock/?x=1");
+	ck_assert_int_eq(check_config(), 78);
+	sandbox_set(sandbox, "LAPSE_STOCK_URL", "http://stock");
+	sandbox_set(sandbox, "LAPSE_ALERT_TARGETS", "ops");
+	ck_assert_int_eq(check_config(), 78);
+	sandbox_set(sandbox, "LAPSE_ALERT_OPS_URL", "http://ops");
+	ck_assert_int_eq(check_config(), 0);
+}
+END_TEST
+
+START_TEST(metrics_and_a_dump_tell_what_was_done)
+{
+	static char answer[HTTP_CLIENT_SIZE];
+	uint16_t port = sandbox_free_port();
+
+	http_stub_set_rule(
+		stub, &(struct http_stub_rule){
+			      .sku_id = "SKU-410", .mode = HTTP_STUB_STATUS, .status = 410 });
+	sandbox_set(sandbox, "LAPSE_OPS_ADDR", "127.0.0.1:%u", port);
+	tasks_insert(query, &(struct tasks_plan){ .prefix = "A", .sku = "SKU-1", .count = 5 });
+	tasks_insert_one(query, "B1", "SKU-410");
+	struct process *process = start();
+	WAIT_UNTIL(nothing_is_open, NULL);
+	(void)http_client_get(port, "/metrics", 1000, answer);
+	ck_assert_msg(strstr(answer, "lapse_task_calls_total{kind=\"stock_restore\","
+				     "result=\"ok\"} 5\n") != NULL,
+		"%s", answer);
+	ck_assert_ptr_nonnull(strstr(answer, "result=\"dead\"} 1\n"));
+	ck_assert_ptr_nonnull(strstr(answer, "lapse_task_calls_total{kind=\"webhook\","
+					     "result=\"lease_lost\"} 0\n"));
+	ck_assert_ptr_nonnull(strstr(answer, "lapse_task_call_duration_seconds_count{"
+					     "kind=\"stock_restore\"} 6\n"));
+	ck_assert_ptr_nonnull(strstr(answer, "lapse_circuit_open{target=\"127.0.0.1:"));
+	process_signal(process, SIGUSR1);
+	ck_assert_ptr_nonnull(process);
+	process_signal(process, SIGTERM);
+	ck_assert_int_eq(process_wait(process, STOP_LIMIT_MS), 0);
+	ck_assert_uint_ge(process_count_logged(process, "dump_target"), 1);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		every_task_is_called_once_and_done,
+		calls_in_flight_keep_to_the_setting,
+		a_failing_task_is_called_six_times_and_raises_one_alert,
+		many_tasks_of_one_bad_sku_all_come_to_their_end,
+		a_refusal_is_final,
+		retry_after_is_honoured,
+		a_lost_answer_is_asked_for_again_with_the_same_key,
+		a_call_ends_in_time_and_in_size_whatever_comes,
+		hostile_rows_are_dead_uncalled_and_the_others_go_on,
+		a_task_of_nobody_we_know_stays_where_it_is,
+		batches_carry_many_tasks_and_each_has_its_own_result,
+		a_bad_item_harms_its_batch_only_for_a_while,
+		where_the_status_decides_any_2xx_is_enough,
+		without_an_address_tasks_wait_and_readiness_says_so,
+		a_refund_is_called_and_its_payment_knows,
+		a_lease_is_longer_than_a_call,
+		metrics_and_a_dump_tell_what_was_done,
+	};
+	const struct runner_fixture fixture = { set_up, tear_down };
+
+	sandbox_need_servers();
+	return runner_run_with("retry", &fixture, tests, ARRAY_LENGTH(tests));
+}
