@@ -41,6 +41,7 @@ struct batch_entry {
 	bool is_malformed; /* only the delivery has its body: cannot be published twice */
 	enum batch_wish wish;
 	uint64_t delay_ms;
+	int64_t due_ms; /* of REARM: the deadline in milliseconds since 1970, 0: not known */
 	char order_no[TEXT_KEY_SIZE];
 	char message_id[BATCH_ID_SIZE];
 	char trace_parent[BATCH_TRACE_SIZE];

@@ -104,6 +104,7 @@ void settle_outcome(
 			batch_set_state(settle->batch, entry, BATCH_STATE_SETTLED);
 		else
 			wait_for_deadline(settle, entry, (uint64_t)order->wait_ms);
+		entry->due_ms = order->due_ms;
 		return;
 	case CLOSE_OUTCOME_LOCKED:
 		log_info(log_event("order_locked"), log_text("order_no", entry->order_no));
@@ -128,6 +129,8 @@ static void write_message(const struct settle *settle, const struct batch_entry 
 	message->message_id = entry->message_id;
 	message->trace_parent = entry->trace_parent[0] == '\0' ? NULL : entry->trace_parent;
 	if (entry->wish == BATCH_WISH_REARM) {
+		message->has_due = entry->due_ms != 0;
+		message->due_ms = entry->due_ms;
 		topology_route(settle->topology, (int64_t)entry->delay_ms, message);
 		return;
 	}
