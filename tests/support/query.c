@@ -11,6 +11,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "tests/support/address.h"
+#include "tests/support/wait_until.h"
 
 enum {
 	CONNECT_LIMIT_S = 10,
@@ -133,6 +134,16 @@ bool query_try(struct query *query, const char *format, ...)
 	if (rows != NULL)
 		mysql_free_result(rows);
 	return is_well;
+}
+
+static bool is_answering(void *context)
+{
+	return query_try(context, "SELECT 1");
+}
+
+void query_await(struct query *query)
+{
+	WAIT_UNTIL(is_answering, query);
 }
 
 void query_run(struct query *query, const char *format, ...)

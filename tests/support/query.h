@@ -27,6 +27,8 @@ void query_destroy(struct query **query);
 void query_run(struct query *query, const char *format, ...) PRINTF_LIKE(2, 3);
 /* false when the server refused or is away; a lost connection is opened again by the next call. */
 bool query_try(struct query *query, const char *format, ...) PRINTF_LIKE(2, 3);
+/* For servers that were away: waits until this one answers again. */
+void query_await(struct query *query);
 /* The first column of the first row; no row or NULL reads as 0. */
 int64_t query_number(struct query *query, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The first row, columns divided by one blank; no row reads as "", NULL as "NULL". */

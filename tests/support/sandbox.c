@@ -271,6 +271,18 @@ struct process *sandbox_start_with_failpoint(
 	return process;
 }
 
+void sandbox_kill(struct sandbox *sandbox, struct process *process)
+{
+	for (size_t i = 0; i < sandbox->process_count; i++) {
+		if (sandbox->processes[i] != process)
+			continue;
+		process_destroy(&sandbox->processes[i]);
+		sandbox->process_count--;
+		sandbox->processes[i] = sandbox->processes[sandbox->process_count];
+		return;
+	}
+}
+
 int sandbox_run(
 	struct sandbox *sandbox, const char *program, const char *const *words, char **output_out)
 {
