@@ -138,4 +138,14 @@ size_t db_list_size(size_t count);
 /* Borrowed and constant: the same text for the same head, tail and size. */
 const char *db_list_sql(struct db *db, const char *head, const char *tail, size_t size);
 
+/* The same for a column: "head column IN (?,?,...) tail", or "head (column BETWEEN ? AND ? OR ...)
+ * tail" with size ranges.  The parts are constants. */
+struct db_condition {
+	const char *head; /* ends with a blank */
+	const char *column;
+	const char *tail;
+	bool is_ranges;
+};
+const char *db_condition_sql(struct db *db, const struct db_condition *condition, size_t size);
+
 #endif

@@ -29,8 +29,7 @@ struct statement {
 };
 
 struct list_text {
-	const char *head;
-	const char *tail;
+	struct db_condition condition;
 	size_t size;
 	char *sql;
 };

@@ -296,34 +296,53 @@ size_t db_list_size(size_t count)
 	return size < DB_LIST_MAX ? size : DB_LIST_MAX;
 }
 
-static char *write_list(const char *head, const char *tail, size_t size)
+static char *write_condition(const struct db_condition *condition, size_t size)
 {
-	size_t head_length = strlen(head);
-	size_t tail_length = strlen(tail);
-	char *sql = memory_allocate(head_length + tail_length + 2 * size + 2);
-	char *end = sql + head_length;
+	const char *column = condition->is_ranges ? condition->column : "";
+	const char *value = condition->is_ranges ? " BETWEEN ? AND ?" : "?";
+	const char *glue = condition->is_ranges ? " OR " : ",";
+	size_t value_size = strlen(column) + strlen(value) + strlen(glue);
+	size_t sql_size = strlen(condition->head) + strlen(condition->column) + strlen(" IN ()") +
+			  size * value_size + strlen(condition->tail) + 1;
+	char *sql = memory_allocate(sql_size);
 
-	(void)text_copy(sql, head_length + 1, head);
-	*end++ = '(';
+	if (condition->is_ranges || condition->column[0] == '\0')
+		(void)text_format(sql, sql_size, "%s(", condition->head);
+	else
+		(void)text_format(sql, sql_size, "%s%s IN (", condition->head, condition->column);
+	size_t used = strlen(sql);
 	for (size_t i = 0; i < size; i++) {
-		*end++ = '?';
-		*end++ = i + 1 < size ? ',' : ')';
+		(void)text_format(
+			sql + used, sql_size - used, "%s%s%s", i == 0 ? "" : glue, column, value);
+		used += strlen(sql + used);
 	}
-	(void)text_copy(end, tail_length + 1, tail);
+	(void)text_format(sql + used, sql_size - used, ")%s", condition->tail);
+	return sql;
+}
+
+static bool is_same_condition(const struct db_condition *left, const struct db_condition *right)
+{
+	return left->is_ranges == right->is_ranges && text_equals(left->head, right->head) &&
+	       text_equals(left->column, right->column) && text_equals(left->tail, right->tail);
+}
+
+const char *db_condition_sql(struct db *db, const struct db_condition *condition, size_t size)
+{
+	for (size_t i = 0; i < db->list_count; i++) {
+		const struct list_text *list = &db->lists[i];
+
+		if (list->size == size && is_same_condition(&list->condition, condition))
+			return list->sql;
+	}
+	char *sql = write_condition(condition, size);
+	db->lists = memory_resize_array(db->lists, db->list_count + 1, sizeof(*db->lists));
+	db->lists[db->list_count++] = (struct list_text){ *condition, size, sql };
 	return sql;
 }
 
 const char *db_list_sql(struct db *db, const char *head, const char *tail, size_t size)
 {
-	for (size_t i = 0; i < db->list_count; i++) {
-		const struct list_text *list = &db->lists[i];
+	const struct db_condition condition = { head, "", tail, false };
 
-		if (list->size == size && text_equals(list->head, head) &&
-			text_equals(list->tail, tail))
-			return list->sql;
-	}
-	char *sql = write_list(head, tail, size);
-	db->lists = memory_resize_array(db->lists, db->list_count + 1, sizeof(*db->lists));
-	db->lists[db->list_count++] = (struct list_text){ head, tail, size, sql };
-	return sql;
+	return db_condition_sql(db, &condition, size);
 }

@@ -7,6 +7,7 @@
 #include "common/base/failpoint.h"
 #include "common/base/memory.h"
 #include "common/io/db.h"
+#include "common/order/id_list.h"
 
 enum {
 	TIME_SIZE = 32
@@ -19,75 +20,65 @@ struct winners {
 	char now[TIME_SIZE]; /* of the statement that chose them: their close_time */
 };
 
-/* ids, then the values behind the list; the list is padded with its last id. */
-static struct db_param *list_ids(
-	const struct winners *winners, size_t before, size_t size, size_t after)
-{
-	struct db_param *params = memory_allocate_array(before + size + after, sizeof(*params));
-
-	for (size_t i = 0; i < size; i++)
-		params[before + i] =
-			db_uint(winners->ids[i < winners->count ? i : winners->count - 1]);
-	return params;
-}
-
 static enum result update_orders(struct db *db, const struct close_request *request,
 	const struct winners *winners, uint64_t *changed_out, struct error *error)
 {
-	static const char head[] =
-		"UPDATE t_order FORCE INDEX (PRIMARY) SET status = 'CLOSED', close_time = ?, "
-		"close_reason = ?, close_source = ?, version = version + 1 WHERE id IN ";
 	bool needs_deadline = request->reason == CLOSE_REASON_TIMEOUT;
-	size_t size = db_list_size(winners->count);
-	struct db_param *params = list_ids(winners, 3, size, 1);
+	const struct db_param before[] = { db_text(winners->now),
+		db_text(close_reason_names[request->reason]),
+		db_text(close_source_names[request->source]) };
+	const struct db_param deadline = db_text(winners->now);
+	const struct id_statement statement = {
+		.head = "UPDATE t_order FORCE INDEX (PRIMARY) SET status = 'CLOSED', close_time = ?, "
+			"close_reason = ?, close_source = ?, version = version + 1 WHERE ",
+		.column = "id",
+		.tail = needs_deadline ? " AND status = 'UNPAID' AND expire_time <= ?"
+				       : " AND status = 'UNPAID'",
+		.before = before,
+		.before_count = ARRAY_LENGTH(before),
+		.ids = winners->ids,
+		.count = winners->count,
+		.after = &deadline,
+		.after_count = needs_deadline ? 1 : 0,
+	};
 
-	params[0] = db_text(winners->now);
-	params[1] = db_text(close_reason_names[request->reason]);
-	params[2] = db_text(close_source_names[request->source]);
-	params[3 + size] = db_text(winners->now);
-	const char *sql = db_list_sql(db, head,
-		needs_deadline ? " AND status = 'UNPAID' AND expire_time <= ?"
-			       : " AND status = 'UNPAID'",
-		size);
-	enum result result = db_execute(
-		db, sql, params, 3 + size + (needs_deadline ? 1 : 0), changed_out, error);
-	free(params);
-	return result;
-}
-
-static enum result insert_for(struct db *db, const char *head, const char *tail,
-	const struct winners *winners, uint64_t *changed_out, struct error *error)
-{
-	size_t size = db_list_size(winners->count);
-	struct db_param *params = list_ids(winners, 0, size, 0);
-	enum result result =
-		db_execute(db, db_list_sql(db, head, tail, size), params, size, changed_out, error);
-
-	free(params);
-	return result;
+	return id_list_execute(db, &statement, changed_out, error);
 }
 
 static enum result insert_events(
 	struct db *db, const struct winners *winners, uint64_t *changed_out, struct error *error)
 {
-	return insert_for(db,
-		"INSERT INTO t_outbox_event (event_type, order_no, trace_parent) "
-		"SELECT 'ORDER_CLOSED', order_no, trace_parent FROM t_order FORCE INDEX (PRIMARY) "
-		"WHERE id IN ",
-		"", winners, changed_out, error);
+	const struct id_statement statement = {
+		.head = "INSERT INTO t_outbox_event (event_type, order_no, trace_parent) "
+			"SELECT 'ORDER_CLOSED', order_no, trace_parent "
+			"FROM t_order FORCE INDEX (PRIMARY) WHERE ",
+		.column = "id",
+		.tail = "",
+		.ids = winners->ids,
+		.count = winners->count,
+	};
+
+	return id_list_execute(db, &statement, changed_out, error);
 }
 
 /* Keys of t_order_item are checked by the schema, so the payload needs no escapes. */
 static enum result insert_tasks(struct db *db, const struct winners *winners, struct error *error)
 {
-	return insert_for(db,
-		"INSERT INTO t_compensation (kind, target, idempotency_key, order_no, payload) "
-		"SELECT 'STOCK_RESTORE', 'stock', CONCAT('restore:', o.order_no, ':', i.id), "
-		"o.order_no, "
-		"CONCAT('{\"sku_id\":\"', i.sku_id, '\",\"quantity\":', i.quantity, '}') "
-		"FROM t_order o FORCE INDEX (PRIMARY) STRAIGHT_JOIN t_order_item i "
-		"FORCE INDEX (PRIMARY) ON i.order_id = o.id WHERE o.id IN ",
-		" AND i.quantity > 0", winners, NULL, error);
+	const struct id_statement statement = {
+		.head = "INSERT INTO t_compensation "
+			"(kind, target, idempotency_key, order_no, payload) "
+			"SELECT 'STOCK_RESTORE', 'stock', CONCAT('restore:', o.order_no, ':', i.id), "
+			"o.order_no, "
+			"CONCAT('{\"sku_id\":\"', i.sku_id, '\",\"quantity\":', i.quantity, '}') "
+			"FROM t_order o FORCE INDEX (PRIMARY) STRAIGHT_JOIN t_order_item i "
+			"FORCE INDEX (PRIMARY) ON i.order_id = o.id WHERE ",
+		.column = "o.id",
+		.tail = " AND i.quantity > 0",
+		.ids = winners->ids,
+		.count = winners->count,
+	};
+
+	return id_list_execute(db, &statement, NULL, error);
 }
 
 static enum result report_bug(

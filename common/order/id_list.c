@@ -5,28 +5,75 @@
 
 #include "common/base/memory.h"
 
+enum {
+	RANGE_MAX = 16 /* more ranges are not cheaper than the ids one by one */
+};
+
 static void copy_params(struct db_param *target, const struct db_param *source, size_t count)
 {
 	if (count > 0)
 		memcpy(target, source, count * sizeof(*source));
 }
 
+/* How many runs of ids that follow each other there are; RANGE_MAX + 1 stands for too many. */
+static size_t count_ranges(const struct id_statement *statement)
+{
+	size_t ranges = 1;
+
+	for (size_t i = 1; i < statement->count && ranges <= RANGE_MAX; i++)
+		if (statement->ids[i] != statement->ids[i - 1] + 1)
+			ranges++;
+	return ranges;
+}
+
+/* First and last id of each run; the list is padded with its last run. */
+static void list_ranges(const struct id_statement *statement, struct db_param *params, size_t size)
+{
+	const uint64_t *ids = statement->ids;
+	size_t first = 0;
+	size_t used = 0;
+
+	for (size_t i = 0; i < statement->count; i++) {
+		if (i + 1 < statement->count && ids[i + 1] == ids[i] + 1)
+			continue;
+		params[used++] = db_uint(ids[first]);
+		params[used++] = db_uint(ids[i]);
+		first = i + 1;
+	}
+	for (; used < 2 * size; used++)
+		params[used] = params[used - 2];
+}
+
+/* The list is padded with its last id. */
+static void list_ids(const struct id_statement *statement, struct db_param *params, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		params[i] =
+			db_uint(statement->ids[i < statement->count ? i : statement->count - 1]);
+}
+
 enum result id_list_execute(struct db *db, const struct id_statement *statement,
 	uint64_t *changed_out, struct error *error)
 {
-	size_t size = db_list_size(statement->count);
 	size_t before = statement->before_count;
-	size_t param_count = before + size + statement->after_count;
+	size_t range_count = statement->column == NULL ? RANGE_MAX + 1 : count_ranges(statement);
+	bool is_ranges = range_count <= RANGE_MAX;
+	const struct db_condition condition = { statement->head,
+		statement->column == NULL ? "" : statement->column, statement->tail, is_ranges };
+	size_t size = db_list_size(is_ranges ? range_count : statement->count);
+	size_t middle = is_ranges ? 2 * size : size;
+	size_t param_count = before + middle + statement->after_count;
 	struct db_param *params = memory_allocate_array(param_count, sizeof(*params));
 
 	REQUIRE(statement->count > 0);
 	copy_params(params, statement->before, before);
-	for (size_t i = 0; i < size; i++)
-		params[before + i] =
-			db_uint(statement->ids[i < statement->count ? i : statement->count - 1]);
-	copy_params(params + before + size, statement->after, statement->after_count);
-	enum result result = db_execute(db, db_list_sql(db, statement->head, statement->tail, size),
-		params, param_count, changed_out, error);
+	if (is_ranges)
+		list_ranges(statement, params + before, size);
+	else
+		list_ids(statement, params + before, size);
+	copy_params(params + before + middle, statement->after, statement->after_count);
+	enum result result = db_execute(db, db_condition_sql(db, &condition, size), params,
+		param_count, changed_out, error);
 	free(params);
 	return result;
 }

@@ -1,5 +1,8 @@
 /*
  * id_list - one statement for a list of ids: head, "(?,?,...)", tail, with the values of each part.
+ *
+ * With a column, ids that follow each other are written as ranges, which the server reads in one go;
+ * a list that is scattered is still written one by one.  Both name exactly the ids given.
  */
 #ifndef COMMON_ORDER_ID_LIST_H
 #define COMMON_ORDER_ID_LIST_H
@@ -11,11 +14,12 @@
 #include "common/io/db.h"
 
 struct id_statement {
-	const char *head; /* a constant, as tail */
+	const char *head;   /* a constant, as column and tail; ends with "IN ", */
+	const char *column; /* or with "WHERE " when the column is given here */
 	const char *tail;
 	const struct db_param *before; /* values in head */
 	size_t before_count;
-	const uint64_t *ids;
+	const uint64_t *ids;          /* with a column: ascending, no id twice */
 	size_t count;                 /* 1 to DB_LIST_MAX */
 	const struct db_param *after; /* values in tail */
 	size_t after_count;
