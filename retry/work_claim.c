@@ -64,8 +64,7 @@ static struct target *find_target(struct work *work, const char *name)
 	for (size_t i = 0; i < WORK_TARGET_COUNT; i++)
 		if (text_equals(work->targets[i].name, name))
 			return &work->targets[i];
-	REQUIRE(!"only tasks of our targets are claimed");
-	return NULL;
+	require_failed("only tasks of our targets are claimed", __FILE__, __LINE__);
 }
 
 static void take_task(struct work *work, struct compensation_task *task, uint64_t now_ms)

@@ -51,8 +51,31 @@ struct http {
 	size_t finished_count;
 };
 
-/* Options of these handles only fail for values that are wrong here, in the source. */
-#define SET(easy, option, value) REQUIRE(curl_easy_setopt((easy), (option), (value)) == CURLE_OK)
+/* Setting fails for values that are wrong here, in the source, only. */
+static const struct {
+	CURLoption option;
+	long value;
+} fixed_options[] = {
+	{ CURLOPT_FOLLOWLOCATION, 0 },
+	{ CURLOPT_NOSIGNAL, 1 },
+	/* A name server that is silent must not hold up the loop when a call is over. */
+	{ CURLOPT_QUICK_EXIT, 1 },
+	{ CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1 },
+	{ CURLOPT_MAXAGE_CONN, IDLE_MAX_S },
+	{ CURLOPT_TCP_KEEPALIVE, 1 },
+	{ CURLOPT_BUFFERSIZE, BUFFER_SIZE },
+	{ CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_SIZE },
+};
+
+static void set_number(CURL *easy, CURLoption option, long value)
+{
+	REQUIRE(curl_easy_setopt(easy, option, value) == CURLE_OK);
+}
+
+static void set_text(CURL *easy, CURLoption option, const char *value)
+{
+	REQUIRE(curl_easy_setopt(easy, option, value) == CURLE_OK);
+}
 
 static size_t take_body(char *bytes, size_t item_size, size_t count, void *context)
 {
@@ -71,6 +94,8 @@ static size_t take_body(char *bytes, size_t item_size, size_t count, void *conte
 	call->body_size += size;
 	return size;
 }
+
+/* NOLINTBEGIN(readability-non-const-parameter): the library prescribes the parameters. */
 
 /* The library keeps header lines for as long as the call lasts. */
 static size_t count_head(char *bytes, size_t item_size, size_t count, void *context)
@@ -100,32 +125,33 @@ static int allow_once(
 	return CURL_PREREQFUNC_OK;
 }
 
+/* NOLINTEND(readability-non-const-parameter) */
+
+/* These cannot fail: pointers are only stored. */
+static void set_callbacks(CURL *easy, struct call *call)
+{
+	(void)curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, allow_once);
+	(void)curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
+	(void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, count_head);
+	(void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
+	(void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+	(void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+	(void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
+	(void)curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+}
+
 static CURL *create_easy(struct call *call, uint64_t connect_limit_ms)
 {
 	CURL *easy = curl_easy_init();
 
 	REQUIRE(easy != NULL);
-	SET(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	SET(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	SET(easy, CURLOPT_PROXY, "");
-	SET(easy, CURLOPT_NOSIGNAL, 1L);
-	/* A name server that is silent must not hold up the loop when a call is over. */
-	SET(easy, CURLOPT_QUICK_EXIT, 1L);
-	SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	SET(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_MAX_S);
-	SET(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	SET(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
-	SET(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER_SIZE);
-	SET(easy, CURLOPT_USERAGENT, "lapse");
-	SET(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_limit_ms);
-	SET(easy, CURLOPT_PREREQFUNCTION, allow_once);
-	SET(easy, CURLOPT_PREREQDATA, call);
-	SET(easy, CURLOPT_HEADERFUNCTION, count_head);
-	SET(easy, CURLOPT_HEADERDATA, call);
-	SET(easy, CURLOPT_WRITEFUNCTION, take_body);
-	SET(easy, CURLOPT_WRITEDATA, call);
-	SET(easy, CURLOPT_ERRORBUFFER, call->error);
-	SET(easy, CURLOPT_PRIVATE, call);
+	for (size_t i = 0; i < ARRAY_LENGTH(fixed_options); i++)
+		set_number(easy, fixed_options[i].option, fixed_options[i].value);
+	set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_limit_ms);
+	set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	set_text(easy, CURLOPT_PROXY, "");
+	set_text(easy, CURLOPT_USERAGENT, "lapse");
+	set_callbacks(easy, call);
 	return easy;
 }
 
@@ -225,12 +251,12 @@ static struct curl_slist *copy_headers(const char *const *headers)
 static void set_body(struct call *call, const struct http_request *request)
 {
 	if (request->body == NULL) {
-		SET(call->easy, CURLOPT_HTTPGET, 1L);
+		set_number(call->easy, CURLOPT_HTTPGET, 1);
 		return;
 	}
-	SET(call->easy, CURLOPT_POST, 1L);
-	SET(call->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_size);
-	SET(call->easy, CURLOPT_COPYPOSTFIELDS, request->body);
+	set_number(call->easy, CURLOPT_POST, 1);
+	set_number(call->easy, CURLOPT_POSTFIELDSIZE, (long)request->body_size);
+	set_text(call->easy, CURLOPT_COPYPOSTFIELDS, request->body);
 }
 
 void http_start(struct http *http, const struct http_request *request)
@@ -247,9 +273,9 @@ void http_start(struct http *http, const struct http_request *request)
 	call->error[0] = '\0';
 	call->headers = copy_headers(request->headers);
 	call->start_ms = clock_now_ms();
-	SET(call->easy, CURLOPT_URL, request->url);
-	SET(call->easy, CURLOPT_HTTPHEADER, call->headers);
-	SET(call->easy, CURLOPT_TIMEOUT_MS, (long)request->time_limit_ms);
+	set_text(call->easy, CURLOPT_URL, request->url);
+	set_number(call->easy, CURLOPT_TIMEOUT_MS, (long)request->time_limit_ms);
+	(void)curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
 	set_body(call, request);
 	REQUIRE(curl_multi_add_handle(http->multi, call->easy) == CURLM_OK);
 	call->state = CALL_STATE_RUNNING;

@@ -18,7 +18,8 @@
 
 enum {
 	TIMEOUT_MS = 1000,
-	STOP_LIMIT_MS = 10000
+	STOP_LIMIT_MS = 10000,
+	RESIDENT_MAX_KIB = 16384
 };
 
 static struct sandbox *sandbox;
@@ -236,7 +237,7 @@ START_TEST(a_call_ends_in_time_and_in_size_whatever_comes)
 	WAIT_UNTIL_WITHIN(is_answer_over, NULL, 5000 + TIMEOUT_MS + 1000);
 	expect("4 1", "SELECT COUNT(*), MAX(calls) FROM t_compensation WHERE status = 'PENDING'");
 #ifndef TEST_SANITIZED
-	ck_assert_uint_le(process_resident_kib(process), 16 * 1024);
+	ck_assert_uint_le(process_resident_kib(process), RESIDENT_MAX_KIB);
 #endif
 	sandbox_expect_all_alive(sandbox);
 }

@@ -1,6 +1,8 @@
 /* alert_target: targets are read from the environment, with all mistakes at once. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "retry/alert_target.h"
 #include "tests/support/runner.h"
@@ -11,13 +13,16 @@ static struct settings_report *report;
 static size_t read(const char *const *environment)
 {
 	char *copy[16] = { NULL };
+	size_t count = 0;
 
-	for (size_t i = 0; environment[i] != NULL; i++)
-		copy[i] = (char *)(uintptr_t)environment[i];
+	for (; environment[count] != NULL; count++)
+		copy[count] = memory_copy_text(environment[count]);
 	report = settings_report_create();
 	struct settings_source *source = settings_source_create(copy, NULL, report);
 	alert_target_setting.read(&list, "LAPSE_ALERT_TARGETS", NULL, source, report);
 	settings_source_destroy(&source);
+	while (count > 0)
+		free(copy[--count]);
 	return settings_report_count(report);
 }
 
