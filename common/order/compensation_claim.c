@@ -18,6 +18,10 @@
 
 static_assert(COMPENSATION_PAYLOAD_MAX == 65536, "the choice knows this number too");
 
+/* Locks nothing, so that a process that finds nothing holds no lock that others would skip. */
+static const char look_sql[] = "SELECT 1 FROM t_compensation FORCE INDEX (idx_status_next) "
+			       "WHERE target = ? AND next_retry_at <= UTC_TIMESTAMP(3) "
+			       "AND status IN ('PENDING', 'RUNNING') LIMIT 1";
 static const char choose_ended_sql[] =
 	CHOICE "status = 'RUNNING' AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) "
 	       "ORDER BY next_retry_at LIMIT ? FOR UPDATE SKIP LOCKED";
@@ -83,6 +87,20 @@ static void read_task(struct claim *claim, const struct db_rows *rows, const cha
 	task->retry_count = read_count(rows, 7);
 	task->max_retries = read_count(rows, 8);
 	count_call(task, db_rows_uint(rows, 5) != 0, claim->limits->retry_max);
+}
+
+static enum result look(struct claim *claim, struct error *error)
+{
+	enum result result = RESULT_NONE;
+
+	for (size_t i = 0; i < claim->limits->wish_count && result == RESULT_NONE; i++) {
+		const struct db_param target = db_text(claim->limits->wishes[i].target);
+		struct db_rows *rows = NULL;
+
+		result = db_query(claim->db, look_sql, &target, 1, &rows, error);
+		db_rows_destroy(&rows);
+	}
+	return error_context(result, error, "look for due tasks");
 }
 
 static enum result choose(struct claim *claim, const char *sql, const char *target, uint32_t limit,
@@ -198,6 +216,9 @@ enum result compensation_claim(struct db *db, const struct compensation_claim_li
 	REQUIRE(room <= COMPENSATION_CLAIM_MAX && limits->retry_max <= COMPENSATION_RETRY_MAX);
 	*list_out = NULL;
 	ulid_generate(claim.lease_token);
+	result = look(&claim, error);
+	if (result != RESULT_OK)
+		return result;
 	claim.list = memory_allocate(sizeof(*claim.list));
 	claim.list->tasks = memory_allocate_array(room, sizeof(*claim.list->tasks));
 	result = db_begin(db, error);

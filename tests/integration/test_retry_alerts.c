@@ -1,4 +1,4 @@
-/* lapse-retry tells people: once per thing, in company, whatever happens to the target or to itself. */
+/* lapse-retry tells people: once per thing, in company, whatever happens to it or its target. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
