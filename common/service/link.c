@@ -94,6 +94,9 @@ enum result link_ensure_in(struct link *link, bool *has_reconnected_out, struct 
 		return error_context(result, error, "subscribe");
 	if (link->in_epoch != 0)
 		service_note_reconnect(SERVICE_CHECK_AMQP);
+	/* A queue that was deleted took its bindings along: declare what leads to it again. */
+	if (link->in_epoch != 0 && link->in_epoch != broker_epoch(link->in))
+		broker_drop(link->out);
 	link->in_epoch = broker_epoch(link->in);
 	link->next_check_ms = clock_now_ms() + CHECK_INTERVAL_MS;
 	log_info(log_event("subscribed"), log_text("queue", link->plan.queue),
