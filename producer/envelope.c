@@ -121,5 +121,7 @@ void envelope_fill_event(
 	message->type = type->version_type;
 	message->content_type = "application/cloudevents+json";
 	message->message_id = row->event_id;
+	message->app_id = "lapse";
+	message->timestamp_s = row->created_s;
 	message->trace_parent = row->trace_parent[0] == '\0' ? NULL : row->trace_parent;
 }

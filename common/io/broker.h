@@ -90,9 +90,11 @@ struct broker_message {
 	const char *exchange; /* "" is the default exchange */
 	const char *routing_key;
 	bool is_mandatory;
-	const char *type; /* may be NULL, as the next three */
+	const char *type; /* may be NULL, as all texts behind it */
 	const char *content_type;
 	const char *message_id;
+	const char *app_id;
+	uint64_t timestamp_s;     /* since 1970; 0: none */
 	const char *trace_parent; /* header traceparent */
 	bool has_delay;
 	int64_t delay_ms; /* header x-delay */

@@ -60,6 +60,11 @@ void broker_content_fill(struct broker_content *content, const struct broker_mes
 		message->content_type);
 	set_text(properties, &properties->message_id, AMQP_BASIC_MESSAGE_ID_FLAG,
 		message->message_id);
+	set_text(properties, &properties->app_id, AMQP_BASIC_APP_ID_FLAG, message->app_id);
+	if (message->timestamp_s != 0) {
+		properties->timestamp = message->timestamp_s;
+		properties->_flags |= AMQP_BASIC_TIMESTAMP_FLAG;
+	}
 	if (message->trace_parent != NULL)
 		add_text(content, trace_parent_header, message->trace_parent);
 	if (message->has_delay)

@@ -21,6 +21,7 @@ static void take_row(const struct db_rows *rows, struct outbox_row *row)
 	row->payload_size = db_rows_uint(rows, 8);
 	if (!db_rows_is_null(rows, 9))
 		row->payload = memory_copy_text(db_rows_text(rows, 9, NULL));
+	row->created_s = db_rows_uint(rows, 10);
 }
 
 static struct outbox_batch *take_batch(struct db_rows *rows)
@@ -45,7 +46,8 @@ static enum result choose(
 		"SELECT id, event_id, event_type, order_no, trace_parent, attempts, "
 		"TIMESTAMPDIFF(MICROSECOND, created_at, UTC_TIMESTAMP(3)) DIV 1000, "
 		"CONCAT(REPLACE(CAST(created_at AS CHAR), ' ', 'T'), 'Z'), LENGTH(payload), "
-		"IF(LENGTH(payload) <= ?, payload, NULL) "
+		"IF(LENGTH(payload) <= ?, payload, NULL), "
+		"GREATEST(TIMESTAMPDIFF(SECOND, '1970-01-01', created_at), 0) "
 		"FROM t_outbox_event FORCE INDEX (idx_status_available) "
 		"WHERE status = 'NEW' AND available_at <= UTC_TIMESTAMP(3) "
 		"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) "

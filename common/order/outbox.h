@@ -36,6 +36,7 @@ struct outbox_row {
 	uint32_t attempts;
 	int64_t age_ms;                    /* created → claimed, by MySQL's clock */
 	char created_at[OUTBOX_TIME_SIZE]; /* ISO 8601 with Z */
+	uint64_t created_s;                /* the same in seconds since 1970 */
 	char *payload;                     /* NULL when NULL or longer than OUTBOX_PAYLOAD_MAX */
 	uint64_t payload_size;             /* in bytes, also when it is too long to be read */
 };

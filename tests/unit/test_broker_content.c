@@ -137,6 +137,11 @@ START_TEST(a_message_goes_out_persistent_with_the_headers_it_needs)
 	broker_content_fill(&content, &message);
 	ck_assert_uint_eq(content.properties._flags,
 		AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_CONTENT_TYPE_FLAG);
+	message = (struct broker_message){ .app_id = "lapse", .timestamp_s = 1769854863 };
+	broker_content_fill(&content, &message);
+	ck_assert_uint_eq(content.properties._flags,
+		AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_APP_ID_FLAG | AMQP_BASIC_TIMESTAMP_FLAG);
+	ck_assert_uint_eq(content.properties.timestamp, 1769854863);
 }
 END_TEST
 

@@ -73,5 +73,5 @@ int main(void)
 		payments_come_out_by_their_time,
 	};
 
-	return runner_run_with("payments", &fixture, tests, ARRAY_LENGTH(tests));
+	return runner_run_with("shop_payments", &fixture, tests, ARRAY_LENGTH(tests));
 }
