@@ -4,39 +4,16 @@
 
 #include "common/base/text.h"
 #include "common/io/json.h"
+#include "common/order/event_type.h"
 
 enum {
 	TYPE_SIZE = 80,
 	SOURCE_SIZE = 96
 };
 
-struct event_type {
-	const char *name;
-	const char *routing_key;
-	const char *version_type; /* the CloudEvents type */
-};
-
-static const struct event_type event_types[] = {
-	{ "ORDER_CREATED", "order.created", "order.created.v1" },
-	{ "ORDER_PAID", "order.paid", "order.paid.v1" },
-	{ "ORDER_CLOSED", "order.closed", "order.closed.v1" },
-	{ "ORDER_EXTENDED", "order.extended", "order.extended.v1" },
-	{ "PAYMENT_LATE", "payment.late", "payment.late.v1" },
-	{ "PAYMENT_DUPLICATE", "payment.duplicate", "payment.duplicate.v1" },
-	{ "PAYMENT_MISMATCH", "payment.mismatch", "payment.mismatch.v1" },
-};
-
-static const struct event_type *find_type(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(event_types); i++)
-		if (text_equals(event_types[i].name, name))
-			return &event_types[i];
-	return NULL;
-}
-
 const char *envelope_routing_key(const char *event_type)
 {
-	const struct event_type *type = find_type(event_type);
+	const struct event_type *type = event_type_find(event_type);
 
 	return type == NULL ? NULL : type->routing_key;
 }
@@ -81,7 +58,7 @@ static enum result read_payload(
 enum result envelope_write_event(const struct outbox_row *row, const struct order_detail *order,
 	const char *env_label, char **body_out, struct error *error)
 {
-	const struct event_type *type = find_type(row->event_type);
+	const struct event_type *type = event_type_find(row->event_type);
 	struct json *data = NULL;
 	char source[SOURCE_SIZE];
 
@@ -112,7 +89,7 @@ enum result envelope_write_event(const struct outbox_row *row, const struct orde
 void envelope_fill_event(
 	const struct outbox_row *row, const char *exchange, struct broker_message *message)
 {
-	const struct event_type *type = find_type(row->event_type);
+	const struct event_type *type = event_type_find(row->event_type);
 
 	REQUIRE(type != NULL);
 	message->exchange = exchange;
