@@ -68,6 +68,7 @@ struct broker_argument {
 	const char *name;
 	const char *text; /* NULL: the number counts */
 	int64_t number;   /* sent as a signed 64-bit integer */
+	bool is_flag;     /* sent as true, whatever else is set */
 };
 
 MUST_USE enum result broker_declare_exchange(struct broker *broker, const char *name,

@@ -18,7 +18,10 @@ static amqp_table_t make_table(
 		amqp_field_value_t *value = &entries[i].value;
 
 		entries[i].key = amqp_cstring_bytes(arguments[i].name);
-		if (arguments[i].text != NULL) {
+		if (arguments[i].is_flag) {
+			value->kind = AMQP_FIELD_KIND_BOOLEAN;
+			value->value.boolean = 1;
+		} else if (arguments[i].text != NULL) {
 			value->kind = AMQP_FIELD_KIND_UTF8;
 			value->value.bytes = amqp_cstring_bytes(arguments[i].text);
 		} else {

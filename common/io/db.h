@@ -148,4 +148,7 @@ struct db_condition {
 };
 const char *db_condition_sql(struct db *db, const struct db_condition *condition, size_t size);
 
+/* "head(?,?),(?,?)" with size rows of 1 or more columns; size is not rounded up. */
+const char *db_values_sql(struct db *db, const char *head, size_t columns, size_t size);
+
 #endif

@@ -31,6 +31,7 @@ struct statement {
 struct list_text {
 	struct db_condition condition;
 	size_t size;
+	size_t columns; /* of each row; 0: a list of values */
 	char *sql;
 };
 
