@@ -134,11 +134,8 @@ static void write_message(const struct settle *settle, const struct batch_entry 
 		topology_route(settle->topology, (int64_t)entry->delay_ms, message);
 		return;
 	}
-	message->exchange = "";
-	message->routing_key = topology_parked_queue(settle->topology);
-	message->is_mandatory = true;
-	message->reason = entry->reason;
-	message->origin = topology_due_queue(settle->topology);
+	topology_route_parked(
+		settle->topology, topology_due_queue(settle->topology), entry->reason, message);
 }
 
 static enum result publish(const struct settle *settle, struct batch_entry *entry,

@@ -66,6 +66,7 @@ void topology_create(const struct topology_settings *settings,
 	set_name(topology, topology->due_queue, "timeout.due");
 	set_name(topology, topology->parked_queue, "parked");
 	set_name(topology, topology->events_exchange, "events");
+	set_name(topology, topology->webhooks_queue, "events.webhooks");
 	set_name(topology, topology->timeout_exchange, "timeout");
 	for (size_t i = 0; i < settings->fixed.count; i++)
 		add_fixed(topology, settings->fixed.timeouts_ms[i]);
@@ -104,6 +105,21 @@ const char *topology_parked_queue(const struct topology *topology)
 const char *topology_events_exchange(const struct topology *topology)
 {
 	return topology->events_exchange;
+}
+
+const char *topology_webhooks_queue(const struct topology *topology)
+{
+	return topology->webhooks_queue;
+}
+
+void topology_route_parked(const struct topology *topology, const char *origin, const char *reason,
+	struct broker_message *message)
+{
+	message->exchange = "";
+	message->routing_key = topology->parked_queue;
+	message->is_mandatory = true;
+	message->reason = reason;
+	message->origin = origin;
 }
 
 int topology_delay_key(uint32_t units, char *key)

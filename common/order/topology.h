@@ -74,6 +74,13 @@ MUST_USE enum result topology_declare(
 /* Only what a reader needs: parked queue and due queue, events exchange. */
 MUST_USE enum result topology_declare_due(
 	struct topology *topology, struct broker *broker, struct error *error);
+/*
+ * Only what a reader of events needs: parked queue, events exchange, and the queue of webhooks bound
+ * to it for every routing key.  One consumer at a time gets its messages, the others stand by, so
+ * that events keep their order.
+ */
+MUST_USE enum result topology_declare_events(
+	struct topology *topology, struct broker *broker, struct error *error);
 
 /* The mode in use: never AUTO once topology_declare was OK; AUTO before that. */
 enum topology_mode topology_mode(const struct topology *topology);
@@ -95,6 +102,11 @@ void topology_route(
 const char *topology_due_queue(const struct topology *topology);
 const char *topology_parked_queue(const struct topology *topology);
 const char *topology_events_exchange(const struct topology *topology);
+const char *topology_webhooks_queue(const struct topology *topology);
+
+/* Fills exchange, routing key, mandatory, reason and origin (a queue) of a message to be parked. */
+void topology_route_parked(const struct topology *topology, const char *origin, const char *reason,
+	struct broker_message *message);
 
 /* The routing key of a delay of units (1 to 2^24 - 1) in key (48 bytes): its bits, lowest first,
  * one word each; returns the level, the number of the highest bit. */

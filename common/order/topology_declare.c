@@ -28,32 +28,38 @@ static struct topology_declared *find_declared(
 }
 
 static bool is_declared(
-	struct topology *topology, const struct broker *broker, bool is_whole_wanted)
+	struct topology *topology, const struct broker *broker, enum topology_part part)
 {
 	const struct topology_declared *declared = find_declared(topology, broker);
 
 	return declared != NULL && declared->epoch == broker_epoch(broker) &&
-	       (declared->is_whole || !is_whole_wanted);
+	       (declared->parts & (unsigned int)part) != 0;
 }
 
-static void mark_declared(struct topology *topology, const struct broker *broker, bool is_whole)
+static void mark_declared(
+	struct topology *topology, const struct broker *broker, enum topology_part part)
 {
 	struct topology_declared *declared = find_declared(topology, broker);
 
 	if (declared == NULL) {
 		declared = &topology->declared[topology->declared_next];
 		topology->declared_next = (topology->declared_next + 1) % TOPOLOGY_DECLARED_MAX;
+		declared->broker = broker;
+		declared->epoch = 0;
 	}
-	*declared = (struct topology_declared){ broker, broker_epoch(broker), is_whole };
+	if (declared->epoch != broker_epoch(broker))
+		declared->parts = 0;
+	declared->epoch = broker_epoch(broker);
+	declared->parts |= (unsigned int)part;
 }
 
 /* ---- declaring */
 
-static enum result declare_reader_part(
-	struct topology *topology, struct broker *broker, struct error *error)
+/* What a consumer reads.  A message that is given up goes to the parked queue. */
+static enum result declare_read_queue(struct topology *topology, struct broker *broker,
+	const char *name, bool keeps_order, struct error *error)
 {
-	const struct broker_argument parked[] = { { .name = "x-queue-type", .text = "classic" } };
-	const struct broker_argument due[] = {
+	const struct broker_argument arguments[] = {
 		{ .name = "x-queue-type", .text = "quorum" },
 		{ .name = "x-delivery-limit", .number = DELIVERY_LIMIT },
 		/* All four together, or a message that is given up may be lost on the way. */
@@ -61,13 +67,21 @@ static enum result declare_reader_part(
 		{ .name = "x-dead-letter-routing-key", .text = topology->parked_queue },
 		{ .name = "x-dead-letter-strategy", .text = "at-least-once" },
 		{ .name = "x-overflow", .text = "reject-publish" },
+		{ .name = "x-single-active-consumer", .is_flag = true },
 	};
+	size_t count = ARRAY_LENGTH(arguments) - (keeps_order ? 0 : 1);
 
+	return broker_declare_queue(broker, name, arguments, count, error);
+}
+
+/* What every reader needs: where it parks, and where events go. */
+static enum result declare_ends(
+	struct topology *topology, struct broker *broker, struct error *error)
+{
+	const struct broker_argument parked[] = { { .name = "x-queue-type", .text = "classic" } };
 	enum result result = broker_declare_queue(
 		broker, topology->parked_queue, parked, ARRAY_LENGTH(parked), error);
-	if (result == RESULT_OK)
-		result = broker_declare_queue(
-			broker, topology->due_queue, due, ARRAY_LENGTH(due), error);
+
 	if (result == RESULT_OK)
 		result = broker_declare_exchange(
 			broker, topology->events_exchange, "topic", NULL, 0, error);
@@ -77,11 +91,30 @@ static enum result declare_reader_part(
 enum result topology_declare_due(
 	struct topology *topology, struct broker *broker, struct error *error)
 {
-	if (is_declared(topology, broker, false))
+	if (is_declared(topology, broker, TOPOLOGY_PART_DUE))
 		return RESULT_OK;
-	enum result result = declare_reader_part(topology, broker, error);
+	enum result result = declare_ends(topology, broker, error);
 	if (result == RESULT_OK)
-		mark_declared(topology, broker, false);
+		result = declare_read_queue(topology, broker, topology->due_queue, false, error);
+	if (result == RESULT_OK)
+		mark_declared(topology, broker, TOPOLOGY_PART_DUE);
+	return result;
+}
+
+enum result topology_declare_events(
+	struct topology *topology, struct broker *broker, struct error *error)
+{
+	if (is_declared(topology, broker, TOPOLOGY_PART_EVENTS))
+		return RESULT_OK;
+	enum result result = declare_ends(topology, broker, error);
+	if (result == RESULT_OK)
+		result =
+			declare_read_queue(topology, broker, topology->webhooks_queue, true, error);
+	if (result == RESULT_OK)
+		result = broker_bind_queue(
+			broker, topology->webhooks_queue, topology->events_exchange, "#", error);
+	if (result == RESULT_OK)
+		mark_declared(topology, broker, TOPOLOGY_PART_EVENTS);
 	return result;
 }
 
@@ -293,7 +326,7 @@ enum result topology_declare(struct topology *topology, struct broker *broker, s
 	enum topology_mode mode = (enum topology_mode)topology->settings->delay;
 
 	enum result result = topology_declare_due(topology, broker, error);
-	if (result != RESULT_OK || is_declared(topology, broker, true))
+	if (result != RESULT_OK || is_declared(topology, broker, TOPOLOGY_PART_WAY))
 		return result;
 	if (mode == TOPOLOGY_MODE_AUTO || mode == TOPOLOGY_MODE_PLUGIN)
 		result = probe_delayed_exchange(topology, &mode, error);
@@ -302,6 +335,6 @@ enum result topology_declare(struct topology *topology, struct broker *broker, s
 	if (result != RESULT_OK)
 		return result;
 	set_mode(topology, mode, broker);
-	mark_declared(topology, broker, true);
+	mark_declared(topology, broker, TOPOLOGY_PART_WAY);
 	return RESULT_OK;
 }

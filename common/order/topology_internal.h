@@ -20,11 +20,18 @@ enum {
 	TOPOLOGY_DECLARED_MAX = 4, /* connections whose declarations are remembered */
 };
 
-/* A connection on which everything, or only what a reader needs, has been declared. */
+/* Parts that are declared together; bits. */
+enum topology_part {
+	TOPOLOGY_PART_DUE = 1,    /* what a reader of timeouts needs */
+	TOPOLOGY_PART_WAY = 2,    /* what leads there */
+	TOPOLOGY_PART_EVENTS = 4, /* what a reader of events needs */
+};
+
+/* A connection, and what has been declared on it. */
 struct topology_declared {
 	const struct broker *broker;
 	uint64_t epoch;
-	bool is_whole;
+	unsigned int parts;
 };
 
 struct topology {
@@ -39,6 +46,7 @@ struct topology {
 	char due_queue[TOPOLOGY_NAME_SIZE];
 	char parked_queue[TOPOLOGY_NAME_SIZE];
 	char events_exchange[TOPOLOGY_NAME_SIZE];
+	char webhooks_queue[TOPOLOGY_NAME_SIZE];
 	char timeout_exchange[TOPOLOGY_NAME_SIZE];
 	char route_exchange[TOPOLOGY_NAME_SIZE];
 	char route_key[TOPOLOGY_KEY_SIZE];
