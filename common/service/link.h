@@ -76,6 +76,6 @@ MUST_USE enum result link_check_subscription(struct link *link, struct error *er
  * heartbeats, nor the process its life: the loop turns.  A connection that is lost here shows in
  * its next use.
  */
-void link_serve(void *link);
+void link_serve(void *context);
 
 #endif
