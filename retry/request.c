@@ -16,6 +16,7 @@ const struct request_shape request_shapes[] = {
 	[REQUEST_FORM_RESTORE] = { COMPENSATION_KIND_STOCK_RESTORE, "/v1/stock/restores" },
 	[REQUEST_FORM_RESTORES] = { COMPENSATION_KIND_STOCK_RESTORE, "/v1/stock/restores" },
 	[REQUEST_FORM_REFUND] = { COMPENSATION_KIND_REFUND, "/v1/refunds" },
+	[REQUEST_FORM_WEBHOOK] = { COMPENSATION_KIND_WEBHOOK, "" },
 };
 
 static bool is_key(const char *text, size_t size_max)
@@ -112,12 +113,16 @@ enum result request_create_item(enum request_form form, const struct compensatio
 uint64_t request_hash_subject(const struct json *item)
 {
 	const char *subject = json_get_text(item, "sku_id");
+
+	return request_hash(subject == NULL ? json_get_text(item, "idempotency_key") : subject);
+}
+
+uint64_t request_hash(const char *text)
+{
 	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 
-	if (subject == NULL)
-		subject = json_get_text(item, "idempotency_key");
-	for (; *subject != '\0'; subject++)
-		hash = (hash ^ (unsigned char)*subject) * UINT64_C(0x100000001b3);
+	for (; *text != '\0'; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
 	return hash;
 }
 
@@ -157,9 +162,9 @@ void request_create(enum request_form form, const char *base_url, struct json **
 		return;
 	}
 	REQUIRE(count == 1);
-	(void)text_format(request_out->key_header, sizeof(request_out->key_header),
+	(void)text_format(request_out->lines[0], sizeof(request_out->lines[0]),
 		"Idempotency-Key: %s", json_get_text(items_adopt[0], "idempotency_key"));
-	request_out->headers[header_count] = request_out->key_header;
+	request_out->headers[header_count] = request_out->lines[0];
 	write_body(&items_adopt[0], request_out);
 }
 

@@ -23,6 +23,7 @@ enum request_form {
 	REQUEST_FORM_RESTORE,
 	REQUEST_FORM_RESTORES, /* many in one call */
 	REQUEST_FORM_REFUND,
+	REQUEST_FORM_WEBHOOK, /* see webhook.h */
 };
 
 /* What the calls of a kind look like, borrowed constants. */
@@ -34,12 +35,14 @@ extern const struct request_shape request_shapes[]; /* by enum request_form */
 
 enum {
 	REQUEST_URL_SIZE = HTTP_URL_MAX + 32,
-	REQUEST_HEADER_MAX = 2,
+	REQUEST_HEADER_MAX = 4,
+	REQUEST_LINE_SIZE = TEXT_IDEMPOTENCY_KEY_SIZE + 32,
+	REQUEST_LINE_MAX = 3,
 };
 
 struct request {
 	char url[REQUEST_URL_SIZE];
-	char key_header[TEXT_IDEMPOTENCY_KEY_SIZE + 32];
+	char lines[REQUEST_LINE_MAX][REQUEST_LINE_SIZE]; /* headers that are not constant */
 	const char *headers[REQUEST_HEADER_MAX + 1];
 	char *body; /* owned */
 	size_t body_size;
@@ -53,6 +56,7 @@ MUST_USE enum result request_create_item(enum request_form form,
 	const struct compensation_task *task, struct json **item_out, struct error *error);
 /* Equal for items that fail together when it is not the host that is unwell: those of one SKU. */
 uint64_t request_hash_subject(const struct json *item);
+uint64_t request_hash(const char *text);
 /* The call for these items, one unless the form takes many; takes them over. */
 void request_create(enum request_form form, const char *base_url, struct json **items_adopt,
 	size_t count, struct request *request_out);

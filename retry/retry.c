@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/io/http.h"
 #include "common/order/compensation.h"
+#include "common/order/subscriber.h"
 #include "retry/alerts.h"
 #include "retry/answer.h"
 #include "retry/receiver.h"
@@ -32,6 +33,7 @@ struct retry {
 	uint64_t next_ping_ms;
 	bool is_db_away;    /* answers are taken, nothing new is begun */
 	bool is_given_back; /* draining has begun */
+	char missing[256];  /* as readiness knows it */
 };
 
 static const struct setting retry_settings_table[] = {
@@ -45,6 +47,8 @@ static const struct setting retry_settings_table[] = {
 		answer_success_names, "code: 200 or 201 and code 0; status: any 2xx"),
 	SETTING_TEXT(struct retry_settings, refund_url, "LAPSE_REFUND_URL", NULL,
 		"refund service; refunds wait while it is not set"),
+	SETTING_TEXT(struct retry_settings, webhooks_file, "LAPSE_WEBHOOKS_FILE", NULL,
+		"subscribers, one a line: name, events, address, secret; read again on HUP"),
 	SETTING_DURATION(struct retry_settings, http_timeout_ms, "LAPSE_HTTP_TIMEOUT", "3s",
 		MILLISECONDS(50), MINUTES(5), "longest time of one call"),
 	SETTING_UINT(struct retry_settings, http_concurrency, "LAPSE_HTTP_CONCURRENCY", "64", 1,
@@ -88,6 +92,7 @@ static void check_settings(const void *settings, struct settings_report *report)
 	db_check_settings(&retry->db, report);
 	check_base_url("LAPSE_STOCK_URL", retry->stock_url, report);
 	check_base_url("LAPSE_REFUND_URL", retry->refund_url, report);
+	subscriber_check_file(retry->webhooks_file, report);
 	if (retry->lease_ms != 0 && retry->http_timeout_ms != 0 &&
 		retry->lease_ms < retry->http_timeout_ms + LEASE_MARGIN_MS)
 		settings_report_add(
@@ -111,6 +116,7 @@ static void reload(void *context)
 	struct retry *retry = context;
 
 	alerts_reload(retry->alerts);
+	work_reload(retry->work);
 }
 
 static void take_answers(struct retry *retry)
@@ -124,17 +130,30 @@ static void take_answers(struct retry *retry)
 	}
 }
 
+/* Have the words about what cannot be called changed? */
+static bool has_news(struct retry *retry)
+{
+	const char *missing = work_missing_targets(retry->work);
+
+	if (text_equals(missing, retry->missing))
+		return false;
+	(void)text_copy(retry->missing, sizeof(retry->missing), missing);
+	return true;
+}
+
 /* Connected, and readiness knows what is missing. */
 static enum result connect_db(struct retry *retry, struct error *error)
 {
 	enum result result = db_ensure_connected(retry->db, error);
 
+	if (result == RESULT_OK && has_news(retry))
+		service_set_check(SERVICE_CHECK_MYSQL, true, retry->missing);
 	if (result != RESULT_OK || retry->db_epoch == db_epoch(retry->db))
 		return result;
 	if (retry->db_epoch != 0)
 		service_note_reconnect(SERVICE_CHECK_MYSQL);
 	retry->db_epoch = db_epoch(retry->db);
-	service_set_check(SERVICE_CHECK_MYSQL, true, work_missing_targets(retry->work));
+	service_set_check(SERVICE_CHECK_MYSQL, true, retry->missing);
 	log_info(log_event("mysql_connected"), log_text("server", db_server_version(retry->db)));
 	return RESULT_OK;
 }
@@ -183,6 +202,7 @@ enum result retry_step(void *context, struct error *error)
 
 	if (has_to_listen(retry))
 		return RESULT_NONE;
+	work_load(retry->work);
 	enum result result = use_db(retry, error);
 	retry->is_db_away = result == RESULT_TEMPORARY;
 	work_note_metrics(retry->work);

@@ -22,6 +22,7 @@ struct retry_settings {
 	uint64_t stock_batch;
 	int stock_success; /* enum answer_success */
 	char *refund_url;
+	char *webhooks_file;
 	uint64_t http_timeout_ms;
 	uint64_t http_concurrency;
 	uint64_t retry_max;

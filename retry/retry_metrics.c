@@ -2,10 +2,11 @@
 
 #include "common/base/text.h"
 #include "common/io/http.h"
+#include "common/order/subscriber.h"
 #include "retry/retry.h"
 
 enum {
-	HOST_MAX = 2,
+	HOST_MAX = 2 + SUBSCRIBER_MAX,
 	LABELS_SIZE = 320,
 	ALERT_SERIES_MAX = ALERT_TARGET_MAX * RETRY_ALERT_RESULT_COUNT,
 };
@@ -107,14 +108,29 @@ static void add_alert_target(const char *name)
 	alert_name_count++;
 }
 
+/* Those of the file as it is at the start. */
+static void add_subscribers(const struct retry_settings *settings)
+{
+	struct subscriber_list list = { .count = 0 };
+
+	if (settings->webhooks_file == NULL ||
+		subscriber_list_read(settings->webhooks_file, &list, NULL) != RESULT_OK)
+		return;
+	for (size_t i = 0; i < list.count; i++)
+		add_host(list.items[i].url);
+	subscriber_list_clear(&list);
+}
+
 void retry_metrics_name_series(const struct retry_settings *settings)
 {
-	host_count = 0;
 	alert_name_count = 0;
-	circuit_series[0] = NULL;
 	alert_series[0] = NULL;
-	add_host(settings->stock_url);
-	add_host(settings->refund_url);
+	/* Once: their number is fixed from then on. */
+	if (host_count == 0) {
+		add_host(settings->stock_url);
+		add_host(settings->refund_url);
+		add_subscribers(settings);
+	}
 	for (size_t i = 0; i < settings->alert_targets.count; i++)
 		add_alert_target(settings->alert_targets.items[i].name);
 }

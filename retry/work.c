@@ -1,6 +1,7 @@
 #include "retry/work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
@@ -15,26 +16,54 @@ enum {
 
 static const char *const breaker_state_names[] = { "closed", "open", "probing" };
 
-static void add_target(struct work *work, size_t place, const struct target *plan)
+bool work_is_webhook(const struct target *target)
 {
-	struct target *target = &work->targets[place];
-	size_t concurrency = (size_t)work->settings->http_concurrency;
-	bool is_alone = work->settings->stock_url == NULL || work->settings->refund_url == NULL;
+	return target->form == REQUEST_FORM_WEBHOOK;
+}
 
+static size_t find_call_max(const struct work *work, const struct target *target)
+{
+	const struct retry_settings *settings = work->settings;
+	size_t concurrency = (size_t)settings->http_concurrency;
+	bool is_alone = settings->webhooks_file == NULL &&
+			(settings->stock_url == NULL || settings->refund_url == NULL);
+
+	if (work_is_webhook(target))
+		return (concurrency + KEPT_SHARE - 1) / KEPT_SHARE;
+	return is_alone ? concurrency : concurrency - concurrency / KEPT_SHARE;
+}
+
+void work_set_target(struct work *work, struct target *target, const struct target *plan)
+{
 	*target = *plan;
-	target->call_max = is_alone ? concurrency : concurrency - concurrency / KEPT_SHARE;
+	if (target->subscriber[0] != '\0')
+		target->name = target->subscriber;
+	target->call_max = find_call_max(work, target);
 	if (target->url != NULL)
 		http_format_target(target->url, target->host, sizeof(target->host));
 }
 
-static void describe_missing(struct work *work)
+static void add_words(char *text, size_t size, const char *words)
+{
+	size_t used = strlen(text);
+
+	(void)text_format(text + used, size - used, "%s%s", used == 0 ? "" : "; ", words);
+}
+
+void work_describe_missing(struct work *work)
 {
 	const struct retry_settings *settings = work->settings;
 
-	(void)text_format(work->missing, sizeof(work->missing), "%s%s%s",
-		settings->stock_url == NULL ? "LAPSE_STOCK_URL is not set, restores wait" : "",
-		settings->stock_url == NULL && settings->refund_url == NULL ? "; " : "",
-		settings->refund_url == NULL ? "LAPSE_REFUND_URL is not set, refunds wait" : "");
+	work->missing[0] = '\0';
+	if (settings->stock_url == NULL)
+		add_words(work->missing, sizeof(work->missing),
+			"LAPSE_STOCK_URL is not set, restores wait");
+	if (settings->refund_url == NULL)
+		add_words(work->missing, sizeof(work->missing),
+			"LAPSE_REFUND_URL is not set, refunds wait");
+	if (settings->webhooks_file != NULL && !work->subscribers.is_loaded)
+		add_words(work->missing, sizeof(work->missing),
+			"LAPSE_WEBHOOKS_FILE cannot be read, webhooks wait");
 }
 
 void work_create(const struct retry_settings *settings, struct http *http, struct work **work_out)
@@ -55,9 +84,11 @@ void work_create(const struct retry_settings *settings, struct http *http, struc
 	work->http = http;
 	work->calls = memory_allocate_array(
 		(size_t)settings->http_concurrency, sizeof(struct work_call *));
-	add_target(work, 0, &stock);
-	add_target(work, 1, &refund);
-	describe_missing(work);
+	work_set_target(work, &work->targets[work->target_count++], &stock);
+	work_set_target(work, &work->targets[work->target_count++], &refund);
+	work->needs_load = settings->webhooks_file != NULL;
+	work_describe_missing(work);
+	work_load(work);
 	*work_out = work;
 }
 
@@ -68,9 +99,10 @@ void work_destroy(struct work **work)
 	for (size_t i = 0; i < (*work)->settings->http_concurrency; i++)
 		if ((*work)->calls[i] != NULL)
 			work_abandon_call((*work)->calls[i]);
-	for (size_t i = 0; i < WORK_TARGET_COUNT; i++)
+	for (size_t i = 0; i < (*work)->target_count; i++)
 		job_queue_clear(&(*work)->targets[i].queue);
 	job_queue_clear(&(*work)->done);
+	subscriber_list_clear(&(*work)->subscribers);
 	free((*work)->calls);
 	free(*work);
 	*work = NULL;
@@ -85,7 +117,7 @@ static size_t count_queued(const struct work *work)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < WORK_TARGET_COUNT; i++)
+	for (size_t i = 0; i < work->target_count; i++)
 		count += work->targets[i].queue.count;
 	return count;
 }
@@ -136,7 +168,7 @@ void work_give_back_queue(struct work *work, struct target *target)
 
 void work_give_back(struct work *work)
 {
-	for (size_t i = 0; i < WORK_TARGET_COUNT; i++)
+	for (size_t i = 0; i < work->target_count; i++)
 		work_give_back_queue(work, &work->targets[i]);
 }
 
@@ -160,6 +192,13 @@ size_t work_count_places(const struct work *work, struct target *target, uint64_
 		return 0;
 	allowed = allowed < target->call_max - target->running ? allowed
 							       : target->call_max - target->running;
+	/* Receivers that hang never take all the places, however many they are. */
+	if (work_is_webhook(target)) {
+		size_t most = (concurrency + 1) / 2;
+		size_t left = most > work->running_webhooks ? most - work->running_webhooks : 0;
+
+		allowed = allowed < left ? allowed : left;
+	}
 	return allowed < concurrency - work->running ? allowed : concurrency - work->running;
 }
 
@@ -170,7 +209,7 @@ uint64_t work_wait_ms(struct work *work, uint64_t limit_ms)
 
 	if (work->done.count > 0)
 		wait_ms = least(wait_ms, until(work->done_ms + WORK_SETTLE_WAIT_MS, now_ms));
-	for (size_t i = 0; i < WORK_TARGET_COUNT; i++) {
+	for (size_t i = 0; i < work->target_count; i++) {
 		struct target *target = &work->targets[i];
 		uint64_t open_ms = breaker_wait_ms(&target->breaker, now_ms);
 
@@ -187,9 +226,9 @@ void work_note_metrics(const struct work *work)
 {
 	retry_metrics_set_inflight(work->running_tasks + work->done.count);
 	/* Hosts that two targets share show the one that is open. */
-	for (size_t i = 0; i < WORK_TARGET_COUNT; i++)
+	for (size_t i = 0; i < work->target_count; i++)
 		retry_metrics_set_circuit(work->targets[i].host, 0);
-	for (size_t i = 0; i < WORK_TARGET_COUNT; i++)
+	for (size_t i = 0; i < work->target_count; i++)
 		if (work->targets[i].breaker.state != BREAKER_STATE_CLOSED)
 			retry_metrics_set_circuit(work->targets[i].host, 1);
 }
@@ -198,7 +237,7 @@ void work_dump(const struct work *work)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	for (size_t i = 0; i < WORK_TARGET_COUNT; i++) {
+	for (size_t i = 0; i < work->target_count; i++) {
 		const struct target *target = &work->targets[i];
 
 		log_info(log_event("dump_target"), log_text("target", target->name),

@@ -28,6 +28,10 @@ void work_destroy(struct work **work);
 size_t work_count_running(const struct work *work);
 /* Tasks claimed and not settled, those waiting for their call included. */
 size_t work_count_open(const struct work *work);
+/* The subscribers' file is to be read again; what it says no more is not called any more. */
+void work_reload(struct work *work);
+/* The same when it could not be read before, now and then. */
+void work_load(struct work *work);
 /* Words about targets that have no address, "" when all have one. */
 const char *work_missing_targets(const struct work *work);
 

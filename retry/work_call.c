@@ -10,6 +10,7 @@
 #include "common/io/json.h"
 #include "retry/receiver.h"
 #include "retry/retry_metrics.h"
+#include "retry/webhook.h"
 #include "retry/work_internal.h"
 
 enum {
@@ -196,6 +197,7 @@ static void take_answer(struct receiver *receiver, const struct http_answer *ans
 	work->running--;
 	work->running_tasks -= call->jobs.count;
 	call->target->running--;
+	work->running_webhooks -= work_is_webhook(call->target) ? 1 : 0;
 	call->target->answered += call->jobs.count;
 	judge_all(call, answer);
 	free(call);
@@ -217,12 +219,31 @@ static size_t find_place(const struct work *work)
 	return place;
 }
 
+/* What the tasks carry goes into the request. */
+static void write_request(const struct work *work, const struct target *target,
+	const struct job_queue *jobs, struct request *request)
+{
+	struct json **items = memory_allocate_array(jobs->count, sizeof(struct json *));
+	size_t count = 0;
+
+	for (struct job *job = jobs->first; job != NULL; job = job->next) {
+		items[count++] = job->item;
+		job->item = NULL;
+	}
+	if (work_is_webhook(target))
+		webhook_create_request(&jobs->first->task,
+			subscriber_find(&work->subscribers, target->name), clock_epoch_ms() / 1000,
+			request);
+	else
+		request_create(target->form, target->url, items, count, request);
+	free(items);
+}
+
 static void start_call(struct work *work, struct target *target, const struct job_queue *jobs)
 {
 	struct work_call *call = memory_allocate(sizeof(*call));
-	struct json **items = memory_allocate_array(jobs->count, sizeof(struct json *));
 	struct request request;
-	size_t count = 0;
+	size_t count = jobs->count;
 
 	*call = (struct work_call){ .receiver = { take_answer },
 		.work = work,
@@ -230,11 +251,7 @@ static void start_call(struct work *work, struct target *target, const struct jo
 		.jobs = *jobs,
 		.place = find_place(work) };
 	work->calls[call->place] = call;
-	for (struct job *job = jobs->first; job != NULL; job = job->next) {
-		items[count++] = job->item;
-		job->item = NULL;
-	}
-	request_create(target->form, target->url, items, count, &request);
+	write_request(work, target, jobs, &request);
 	http_start(
 		work->http, &(struct http_request){ .url = request.url,
 				    .headers = request.headers,
@@ -246,8 +263,8 @@ static void start_call(struct work *work, struct target *target, const struct jo
 	work->running++;
 	work->running_tasks += count;
 	target->running++;
+	work->running_webhooks += work_is_webhook(target) ? 1 : 0;
 	request_clear(&request);
-	free(items);
 }
 
 static bool start_one(struct work *work, struct target *target)
@@ -269,10 +286,10 @@ void work_start_calls(struct work *work)
 	size_t idle = 0;
 
 	/* In turn, so that no target takes all the places. */
-	while (idle < WORK_TARGET_COUNT) {
+	while (idle < work->target_count) {
 		struct target *target = &work->targets[work->first_target];
 
-		work->first_target = (work->first_target + 1) % WORK_TARGET_COUNT;
+		work->first_target = (work->first_target + 1) % work->target_count;
 		idle = start_one(work, target) ? 0 : idle + 1;
 	}
 }

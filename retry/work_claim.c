@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/base/random.h"
 #include "common/io/json.h"
+#include "retry/webhook.h"
 #include "retry/work_internal.h"
 
 enum {
@@ -61,10 +62,22 @@ static void plan_next_look(const struct work *work, struct target *target, bool 
 
 static struct target *find_target(struct work *work, const char *name)
 {
-	for (size_t i = 0; i < WORK_TARGET_COUNT; i++)
+	for (size_t i = 0; i < work->target_count; i++)
 		if (text_equals(work->targets[i].name, name))
 			return &work->targets[i];
 	require_failed("only tasks of our targets are claimed", __FILE__, __LINE__);
+}
+
+static void take_webhook(struct work *work, struct target *target, struct job *job)
+{
+	struct error error = { 0 };
+
+	if (webhook_check_task(&job->task, &error) != RESULT_OK) {
+		work_refuse(work, job, error.text);
+		return;
+	}
+	job->subject = request_hash(job->task.idempotency_key);
+	job_queue_push(&target->queue, job);
 }
 
 static void take_task(struct work *work, struct compensation_task *task, uint64_t now_ms)
@@ -77,6 +90,10 @@ static void take_task(struct work *work, struct compensation_task *task, uint64_
 		return;
 	}
 	struct job *job = job_create(task, now_ms);
+	if (work_is_webhook(target)) {
+		take_webhook(work, target, job);
+		return;
+	}
 	if (request_create_item(target->form, &job->task, &job->item, &error) != RESULT_OK) {
 		work_refuse(work, job, error.text);
 		return;
@@ -103,9 +120,9 @@ static size_t list_wishes(
 	size_t room = open < OPEN_MAX ? OPEN_MAX - open : 0;
 	size_t count = 0;
 
-	for (size_t i = 0; i < WORK_TARGET_COUNT; i++) {
+	for (size_t i = 0; i < work->target_count; i++) {
 		struct target *target =
-			&work->targets[(work->first_target + i) % WORK_TARGET_COUNT];
+			&work->targets[(work->first_target + i) % work->target_count];
 
 		measure_pace(target, now_ms);
 		size_t wanted = count_wanted(work, target, now_ms);
@@ -115,15 +132,16 @@ static size_t list_wishes(
 		room -= wanted;
 		wishing[count] = target;
 		wishes[count++] = (struct compensation_wish){ .target = target->name,
-			.limit = (uint32_t)wanted };
+			.limit = (uint32_t)wanted,
+			.keeps_order = work_is_webhook(target) };
 	}
 	return count;
 }
 
 enum result work_claim(struct work *work, struct db *db, struct error *error)
 {
-	struct compensation_wish wishes[WORK_TARGET_COUNT];
-	struct target *wishing[WORK_TARGET_COUNT];
+	struct compensation_wish wishes[WORK_TARGET_MAX];
+	struct target *wishing[WORK_TARGET_MAX];
 	struct compensation_list *list = NULL;
 	struct compensation_claim_limits limits = { .wishes = wishes,
 		.wish_count = list_wishes(work, wishes, wishing),

@@ -5,6 +5,7 @@
 #define RETRY_WORK_INTERNAL_H
 
 #include "common/io/http.h"
+#include "common/order/subscriber.h"
 #include "retry/answer.h"
 #include "retry/breaker.h"
 #include "retry/job.h"
@@ -13,7 +14,8 @@
 #include "retry/work.h"
 
 enum {
-	WORK_TARGET_COUNT = 2,
+	WORK_FIXED_TARGETS = 2, /* stock, refund; those of subscribers stand behind them */
+	WORK_TARGET_MAX = WORK_FIXED_TARGETS + SUBSCRIBER_MAX,
 	WORK_SETTLE_COUNT = 256,    /* verdicts that are written at once without waiting for more */
 	WORK_SETTLE_WAIT_MS = 15,   /* the longest wait of a verdict for its company */
 	WORK_LEASE_MARGIN_MS = 500, /* of the lease, kept for the settle */
@@ -21,8 +23,9 @@ enum {
 
 /* A service that takes calls. */
 struct target {
-	const char *name; /* column target */
-	const char *url;  /* borrowed from the settings; NULL: its tasks stay PENDING */
+	const char *name;                      /* column target */
+	const char *url;                       /* borrowed; NULL: its tasks stay PENDING */
+	char subscriber[SUBSCRIBER_NAME_SIZE]; /* what name points to; "": it is none */
 	char host[HTTP_TARGET_SIZE];
 	enum request_form form;
 	enum answer_success success;
@@ -49,18 +52,29 @@ struct work_totals {
 struct work {
 	const struct retry_settings *settings;
 	struct http *http;
-	struct target targets[WORK_TARGET_COUNT];
+	struct subscriber_list subscribers;
+	bool needs_load;  /* they are not known, or not all are targets yet */
+	uint64_t load_ms; /* next try */
+	uint64_t load_failures;
+	struct target targets[WORK_TARGET_MAX];
+	size_t target_count;
 	size_t first_target;      /* the first to get free places in the next turn */
 	struct work_call **calls; /* under way; one place for each that may be */
 	size_t running;
-	size_t running_tasks;  /* in them */
+	size_t running_tasks; /* in them */
+	size_t running_webhooks;
 	struct job_queue done; /* with their verdicts */
 	uint64_t done_ms;      /* when the first of them came */
-	char missing[160];
+	char missing[256];
 	struct work_totals totals; /* since the last line about them */
 	uint64_t totals_ms;
 };
 
+/* Makes a target of a place: what plan says, and nothing under way. */
+void work_set_target(struct work *work, struct target *target, const struct target *plan);
+bool work_is_webhook(const struct target *target);
+/* Words about targets that cannot be called. */
+void work_describe_missing(struct work *work);
 /* Calls of this target that may be started now. */
 size_t work_count_places(const struct work *work, struct target *target, uint64_t now_ms);
 /* Forgets a call whose answer is not waited for. */

@@ -10,10 +10,10 @@
 #include "common/order/id_list.h"
 
 /* A payload over COMPENSATION_PAYLOAD_MAX is not even read: nobody knows how long it is. */
-#define CHOICE                                                                        \
-	"SELECT id, kind, idempotency_key, order_no, "                                \
-	"IF(LENGTH(payload) > 65536, NULL, payload), status = 'RUNNING', calls, "     \
-	"retry_count, max_retries FROM t_compensation FORCE INDEX (idx_status_next) " \
+#define CHOICE                                                                          \
+	"SELECT id, kind, idempotency_key, order_no, "                                  \
+	"IF(LENGTH(payload) > 65536, NULL, payload), status = 'RUNNING', calls, "       \
+	"retry_count, max_retries FROM t_compensation t FORCE INDEX (idx_status_next) " \
 	"WHERE target = ? AND next_retry_at <= UTC_TIMESTAMP(3) AND "
 
 static_assert(COMPENSATION_PAYLOAD_MAX == 65536, "the choice knows this number too");
@@ -27,6 +27,12 @@ static const char choose_ended_sql[] =
 	       "ORDER BY next_retry_at LIMIT ? FOR UPDATE SKIP LOCKED";
 static const char choose_due_sql[] =
 	CHOICE "status = 'PENDING' ORDER BY next_retry_at LIMIT ? FOR UPDATE SKIP LOCKED";
+/* What the rows inside say is read without a lock: one that is being claimed is still open. */
+static const char choose_due_in_order_sql[] =
+	CHOICE "status = 'PENDING' AND NOT EXISTS (SELECT 1 FROM t_compensation o "
+	       "FORCE INDEX (idx_order_no) WHERE o.order_no = t.order_no AND o.id < t.id "
+	       "AND o.target = t.target AND o.status IN ('PENDING', 'RUNNING')) "
+	       "ORDER BY next_retry_at, id LIMIT ? FOR UPDATE SKIP LOCKED";
 
 struct claim {
 	struct db *db;
@@ -128,7 +134,9 @@ static enum result choose_all(struct claim *claim, struct error *error)
 		result = choose(claim, choose_ended_sql, wish->target, wish->limit, error);
 		uint32_t rest = wish->limit - (uint32_t)(claim->list->count - before);
 		if (result == RESULT_OK && rest > 0)
-			result = choose(claim, choose_due_sql, wish->target, rest, error);
+			result = choose(claim,
+				wish->keeps_order ? choose_due_in_order_sql : choose_due_sql,
+				wish->target, rest, error);
 	}
 	if (result == RESULT_OK && claim->list->count == 0)
 		return RESULT_NONE;

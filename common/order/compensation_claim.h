@@ -65,6 +65,8 @@ struct compensation_list {
 struct compensation_wish {
 	const char *target; /* whose tasks */
 	uint32_t limit;     /* of all wishes together at most COMPENSATION_CLAIM_MAX */
+	/* A task waits while an older one of the same order and target is open. */
+	bool keeps_order;
 };
 
 struct compensation_claim_limits {
