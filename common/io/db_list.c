@@ -91,7 +91,7 @@ static char *write_values(const char *head, size_t columns, size_t size)
 	char *sql = memory_allocate(head_length + size * (2 * columns + 2) + 1);
 	char *end = sql + head_length;
 
-	memcpy(sql, head, head_length);
+	(void)text_copy(sql, head_length + 1, head);
 	for (size_t row = 0; row < size; row++) {
 		if (row > 0)
 			*end++ = ',';

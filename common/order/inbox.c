@@ -191,9 +191,9 @@ static enum result insert_rows(struct recording *recording, const char *head, si
 
 		if (size > count - done)
 			size /= 2;
-		result = db_execute(recording->db,
-			db_values_sql(recording->db, head, columns, size),
-			recording->params + done * columns, size * columns, NULL, error);
+		result =
+			db_execute(recording->db, db_values_sql(recording->db, head, columns, size),
+				recording->params + done * columns, size * columns, NULL, error);
 		done += size;
 	}
 	/* Somebody else recorded the same event a moment ago; or the inbox has forgotten it. */
