@@ -126,7 +126,7 @@ START_TEST(a_restore_is_called_by_its_key)
 
 	request_create(REQUEST_FORM_RESTORE, "http://stock", &item, 1, &request);
 	example_expect("restore_call", request.body);
-	ck_assert_str_eq(request.key_header, "Idempotency-Key: restore:A1:17");
+	ck_assert_str_eq(request.lines[0], "Idempotency-Key: restore:A1:17");
 	request_clear(&request);
 }
 END_TEST
