@@ -205,3 +205,13 @@ broker_delete_vhost() {
 		rabbit_vhost:delete(<<\"$1\">>, <<\"lapse\">>)")
 	[[ $answer == '{ok, ok}' || $answer == '{ok, false}' ]] || die "delete-vhost $1: $answer"
 }
+
+# As "rabbitmqctl close_all_connections --vhost" does it.
+broker_close_connections() {
+	check_vhost_name "$1"
+	local answer
+	answer=$(broker_eval 30 "lists:foreach(fun(Connection) ->
+			rabbit_networking:close_connection(element(6, Connection), \"closed by scripts/stack\")
+		end, rabbit_connection_tracking:list(<<\"$1\">>))")
+	[[ $answer == '{ok, ok}' ]] || die "close-connections $1: $answer"
+}
