@@ -17,7 +17,8 @@
 
 enum {
 	BATCH_ID_SIZE = 80,
-	BATCH_TRACE_SIZE = 64
+	BATCH_TRACE_SIZE = 64,
+	BATCH_ORIGINALS_MAX = 4194304 /* bytes of malformed messages that are kept at a time */
 };
 
 enum batch_state {
@@ -26,6 +27,7 @@ enum batch_state {
 	BATCH_STATE_TO_PUBLISH, /* wish says what has to be published before it may be acked */
 	BATCH_STATE_PUBLISHED,  /* not confirmed yet */
 	BATCH_STATE_SETTLED,    /* may be acked */
+	BATCH_STATE_GIVEN_BACK, /* the broker has it again: its tag must not be used any more */
 };
 
 enum batch_wish {
@@ -33,15 +35,23 @@ enum batch_wish {
 	BATCH_WISH_PARK,  /* publish into lapse.parked with a reason */
 };
 
+/* A malformed message as it came. */
+struct batch_original {
+	char type[BROKER_NAME_SIZE];
+	char content_type[BROKER_NAME_SIZE];
+	size_t body_size;
+	uint8_t body[];
+};
+
 struct batch_entry {
 	uint64_t tag;
 	enum batch_state state;
-	uint64_t until_ms; /* by clock_now_ms */
+	uint64_t until_ms; /* WAITING, REARM: its time, by clock_now_ms */
+	int64_t due_ms;    /* REARM: the deadline in milliseconds since 1970; 0: unknown */
 	bool is_suspect;   /* delivered often: handled alone */
-	bool is_malformed; /* only the delivery has its body: cannot be published twice */
+	bool is_malformed; /* names no order */
 	enum batch_wish wish;
-	uint64_t delay_ms;
-	int64_t due_ms; /* of REARM: the deadline in milliseconds since 1970, 0: not known */
+	struct batch_original *original; /* malformed; NULL: only the delivery had its body */
 	char order_no[TEXT_KEY_SIZE];
 	char message_id[BATCH_ID_SIZE];
 	char trace_parent[BATCH_TRACE_SIZE];
@@ -66,12 +76,17 @@ struct batch_entry *batch_at(struct batch *batch, size_t index);
 /* A number that finds the entry again while it is in hand; batch_find gives NULL afterwards. */
 uint64_t batch_handle(const struct batch *batch, const struct batch_entry *entry);
 struct batch_entry *batch_find(struct batch *batch, uint64_t handle);
+/* Keeps a copy of the delivery with the entry; false: too much is kept already. */
+bool batch_keep_original(
+	struct batch *batch, struct batch_entry *entry, const struct broker_delivery *delivery);
 /* The one way to change a state, which keeps the counts right. */
 void batch_set_state(struct batch *batch, struct batch_entry *entry, enum batch_state state);
 
 /* WAITING → READY for all whose time has come; gives the time of the next one, UINT64_MAX: none. */
 uint64_t batch_wake(struct batch *batch, uint64_t now_ms);
-/* Removes the settled part at the start; false when there is none. */
+/* Removes the part at the start that is settled or given back; false: none of it is to be acked. */
 bool batch_take_settled(struct batch *batch, uint64_t *last_tag_out, size_t *count_out);
+/* The last tag that is ours to use; false when there is none. */
+bool batch_find_last_tag(struct batch *batch, uint64_t *tag_out);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/failpoint.h"
+#include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/order/close.h"
 #include "common/report/close_report.h"
@@ -87,7 +88,8 @@ static size_t list_orders(struct closing *closing, size_t entry_count)
 	return count;
 }
 
-static void settle_entries(const struct closing *closing, size_t entry_count)
+/* A failed order needs its alert first, and waits for that alone. */
+static void settle_entries(const struct closing *closing, size_t entry_count, bool is_alerted)
 {
 	const struct close_order *order = closing->orders;
 
@@ -96,8 +98,25 @@ static void settle_entries(const struct closing *closing, size_t entry_count)
 
 		while (!text_equals(order->order_no, entry->order_no))
 			order++;
-		settle_outcome(closing->settle, entry, order);
+		if ((order->outcome == CLOSE_OUTCOME_FAILED) == is_alerted)
+			settle_outcome(closing->settle, entry, order);
 	}
+}
+
+static void log_locked(const struct closing *closing, size_t order_count)
+{
+	const struct close_order *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = order_count; i > 0; i--) {
+		if (closing->orders[i - 1].outcome != CLOSE_OUTCOME_LOCKED)
+			continue;
+		first = &closing->orders[i - 1];
+		count++;
+	}
+	if (first != NULL)
+		log_info(log_event("orders_locked"), log_uint("count", count),
+			log_text("order_no", first->order_no));
 }
 
 enum result closing_run(struct closing *closing, struct db *db, struct error *error)
@@ -112,11 +131,13 @@ enum result closing_run(struct closing *closing, struct db *db, struct error *er
 	FAILPOINT("after_claim");
 	size_t order_count = list_orders(closing, entry_count);
 	enum result result = close_orders(db, &request, closing->orders, order_count, error);
-	if (result == RESULT_OK)
-		result = close_report_alert(db, closing->orders, order_count, error);
+	close_report_count(&request, closing->orders, result == RESULT_OK ? order_count : 0);
 	if (result != RESULT_OK)
 		return result;
-	close_report_count(&request, closing->orders, order_count);
-	settle_entries(closing, entry_count);
-	return RESULT_OK;
+	log_locked(closing, order_count);
+	settle_entries(closing, entry_count, false);
+	result = close_report_alert(db, closing->orders, order_count, error);
+	if (result == RESULT_OK)
+		settle_entries(closing, entry_count, true);
+	return result;
 }

@@ -18,10 +18,15 @@
 
 enum {
 	STEP_WAIT_MS = 1000,
+	FULL_WAIT_MS = 100,     /* while nothing can be published */
+	CONFIRM_WAIT_MS = 2,    /* the other connection is being waited for, too */
 	SUSPECT_DELIVERIES = 3, /* a message delivered so often is handled alone */
 	GIVE_BACK_MS = 300000,  /* without MySQL, until the messages go back */
 	CONFIRM_LIMIT_MS = 10000,
 };
+
+/* A hint further away than this is nonsense: the year 6429. */
+#define DUE_MAX_MS (INT64_C(1) << 47)
 
 struct consumer {
 	const struct consumer_settings *settings;
@@ -34,7 +39,7 @@ struct consumer {
 	struct closing *closing;
 	bool is_busy; /* the last batch had company */
 	bool is_draining;
-	uint64_t publish_since_ms; /* since when confirms are awaited; 0: none are */
+	uint64_t confirm_ms; /* when a confirm came last, or none was awaited */
 };
 
 enum family {
@@ -150,7 +155,7 @@ static uint64_t time_of_entry(
 	int64_t now_ms = (int64_t)clock_now_ms();
 	int64_t due_ms = 0;
 
-	if (!delivery->has_due ||
+	if (!delivery->has_due || delivery->due_ms < 0 || delivery->due_ms > DUE_MAX_MS ||
 		!database_local_time(consumer->database, delivery->due_ms, &due_ms) ||
 		due_ms <= now_ms || due_ms - now_ms > (int64_t)consumer->settings->hold_ms)
 		return 0;
@@ -233,19 +238,21 @@ static enum result ack_settled(struct consumer *consumer, struct error *error)
 /* Five minutes without MySQL: everything goes back once, and comes again when MySQL answers. */
 static enum result give_back(struct consumer *consumer, struct error *error)
 {
-	size_t count = batch_count(consumer->batch);
-	uint64_t last_tag = count == 0 ? 0 : batch_at(consumer->batch, count - 1)->tag;
-	enum result result = link_give_back(consumer->link, last_tag, count, error);
+	uint64_t tag = 0;
+	size_t count =
+		batch_find_last_tag(consumer->batch, &tag) ? batch_count(consumer->batch) : 0;
+	enum result result = link_give_back(consumer->link, tag, count, error);
 
 	batch_reset(consumer->batch);
 	window_reset(consumer->window);
 	return result;
 }
 
+/* Also for deliveries that were under way when the subscription ended. */
 static bool is_time_to_give_back(const struct consumer *consumer)
 {
 	return database_away_ms(consumer->database) >= GIVE_BACK_MS &&
-	       broker_is_consuming(link_in(consumer->link));
+	       (broker_is_consuming(link_in(consumer->link)) || batch_count(consumer->batch) > 0);
 }
 
 /* ---- the step */
@@ -263,12 +270,12 @@ static enum result ensure_links(struct consumer *consumer, struct error *error)
 		service_set_check(SERVICE_CHECK_AMQP, false, error->text);
 		return result;
 	}
-	bool can_publish = link_ensure_out(consumer->link, &has_reconnected);
-	if (has_reconnected || !can_publish)
+	bool has_out = link_ensure_out(consumer->link, &has_reconnected);
+	if (has_reconnected || !has_out)
 		settle_forget_published(&consumer->settle);
 	service_set_check(SERVICE_CHECK_AMQP,
-		can_publish && broker_is_consuming(link_in(consumer->link)),
-		can_publish ? "not subscribed" : link_trouble(consumer->link));
+		link_can_publish(consumer->link) && broker_is_consuming(link_in(consumer->link)),
+		link_trouble(consumer->link));
 	return RESULT_OK;
 }
 
@@ -276,17 +283,17 @@ static void publish_and_confirm(struct consumer *consumer)
 {
 	uint64_t now_ms = clock_now_ms();
 
+	/* An alarm explains silence. */
+	if (window_count(consumer->window) == 0 || broker_is_blocked(link_out(consumer->link)))
+		consumer->confirm_ms = now_ms;
 	settle_publish(&consumer->settle);
-	settle_take_confirms(&consumer->settle);
-	if (window_count(consumer->window) == 0)
-		consumer->publish_since_ms = 0;
-	else if (consumer->publish_since_ms == 0)
-		consumer->publish_since_ms = now_ms;
-	else if (now_ms - consumer->publish_since_ms > CONFIRM_LIMIT_MS) {
+	if (settle_take_confirms(&consumer->settle) > 0) {
+		consumer->confirm_ms = now_ms;
+	} else if (now_ms - consumer->confirm_ms > CONFIRM_LIMIT_MS) {
 		log_warn(log_event("confirms_missing"),
 			log_uint("count", window_count(consumer->window)));
 		broker_drop(link_out(consumer->link));
-		consumer->publish_since_ms = 0;
+		consumer->confirm_ms = now_ms;
 	}
 }
 
@@ -300,7 +307,9 @@ static uint64_t wait_limit(struct consumer *consumer, bool is_mysql_there)
 	if (is_mysql_there && batch_count_state(consumer->batch, BATCH_STATE_READY) > 0)
 		return 0;
 	if (window_count(consumer->window) > 0)
-		wait_ms = 2; /* the other connection is being waited for, too */
+		wait_ms = CONFIRM_WAIT_MS;
+	else if (batch_count_state(consumer->batch, BATCH_STATE_TO_PUBLISH) > 0)
+		wait_ms = FULL_WAIT_MS; /* its time may come before it can be published */
 	if (next_ms != UINT64_MAX && next_ms - now_ms < wait_ms)
 		wait_ms = next_ms - now_ms;
 	return wait_ms;
@@ -341,7 +350,7 @@ static enum result drain(void *context, struct error *error)
 	link_pause(consumer->link);
 	if (broker_is_consuming(link_in(consumer->link)))
 		result = broker_cancel(link_in(consumer->link), error);
-	if (result == RESULT_OK)
+	if (result == RESULT_OK && batch_count(consumer->batch) > 0)
 		result = consumer_step(consumer, error);
 	if (result == RESULT_OK &&
 		(batch_count(consumer->batch) == 0 || !database_is_there(consumer->database)))

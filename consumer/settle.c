@@ -78,14 +78,13 @@ static void park(const struct settle *settle, struct batch_entry *entry, const c
 static void wait_for_deadline(
 	const struct settle *settle, struct batch_entry *entry, uint64_t wait_ms)
 {
+	entry->until_ms = clock_now_ms() + wait_ms;
 	if (wait_ms <= settle->hold_ms) {
-		entry->until_ms = clock_now_ms() + wait_ms;
 		batch_set_state(settle->batch, entry, BATCH_STATE_WAITING);
 	} else if (topology_mode(settle->topology) == TOPOLOGY_MODE_NONE) {
 		/* Nothing can be delayed: the sweep closes it. */
 		batch_set_state(settle->batch, entry, BATCH_STATE_SETTLED);
 	} else {
-		entry->delay_ms = wait_ms;
 		wish_to_publish(settle, entry, BATCH_WISH_REARM);
 	}
 }
@@ -107,7 +106,7 @@ void settle_outcome(
 		entry->due_ms = order->due_ms;
 		return;
 	case CLOSE_OUTCOME_LOCKED:
-		log_info(log_event("order_locked"), log_text("order_no", entry->order_no));
+		entry->due_ms = 0;
 		wait_for_deadline(settle, entry,
 			settle->hold_ms < LOCKED_DELAY_MS ? LOCKED_DELAY_MS : settle->hold_ms + 1);
 		return;
@@ -120,6 +119,14 @@ void settle_outcome(
 	}
 }
 
+/* How long until the time of the entry, now. */
+static uint64_t remaining_ms(const struct batch_entry *entry)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	return entry->until_ms > now_ms ? entry->until_ms - now_ms : 0;
+}
+
 /* Every message starts from nothing: no header of a received one is ever passed on. */
 static void write_message(const struct settle *settle, const struct batch_entry *entry,
 	struct broker_message *message)
@@ -129,9 +136,9 @@ static void write_message(const struct settle *settle, const struct batch_entry 
 	message->message_id = entry->message_id;
 	message->trace_parent = entry->trace_parent[0] == '\0' ? NULL : entry->trace_parent;
 	if (entry->wish == BATCH_WISH_REARM) {
+		topology_route(settle->topology, (int64_t)remaining_ms(entry), message);
 		message->has_due = entry->due_ms != 0;
 		message->due_ms = entry->due_ms;
-		topology_route(settle->topology, (int64_t)entry->delay_ms, message);
 		return;
 	}
 	topology_route_parked(
@@ -153,6 +160,12 @@ static enum result publish(const struct settle *settle, struct batch_entry *entr
 	return RESULT_OK;
 }
 
+static void set_original(struct broker_message *message, const char *type, const char *content_type)
+{
+	message->type = type[0] == '\0' ? NULL : type;
+	message->content_type = content_type[0] == '\0' ? NULL : content_type;
+}
+
 static enum result publish_entry(
 	const struct settle *settle, struct batch_entry *entry, struct error *error)
 {
@@ -160,9 +173,21 @@ static enum result publish_entry(
 	char body[TIMEOUT_MESSAGE_SIZE];
 
 	write_message(settle, entry, &message);
-	message.body = body;
-	message.body_size = timeout_message_write(body, entry->order_no);
+	if (entry->original != NULL) {
+		set_original(&message, entry->original->type, entry->original->content_type);
+		message.body = entry->original->body;
+		message.body_size = entry->original->body_size;
+	} else {
+		message.body = body;
+		message.body_size = timeout_message_write(body, entry->order_no);
+	}
 	return publish(settle, entry, &message, error);
+}
+
+/* It waited so long to be published that its time is near. */
+static bool may_be_held(const struct settle *settle, const struct batch_entry *entry)
+{
+	return entry->wish == BATCH_WISH_REARM && remaining_ms(entry) <= settle->hold_ms;
 }
 
 void settle_publish(const struct settle *settle)
@@ -175,14 +200,18 @@ void settle_publish(const struct settle *settle)
 
 		if (entry->state != BATCH_STATE_TO_PUBLISH)
 			continue;
+		left--;
+		if (may_be_held(settle, entry)) {
+			batch_set_state(settle->batch, entry, BATCH_STATE_WAITING);
+			continue;
+		}
 		if (!link_can_publish(settle->link) || window_is_full(settle->window))
-			return;
+			continue;
 		if (publish_entry(settle, entry, &error) != RESULT_OK) {
 			log_warn(log_event("publish_failed"), log_text("order_no", entry->order_no),
 				log_text("error", error.text));
 			return;
 		}
-		left--;
 	}
 }
 
@@ -193,20 +222,18 @@ static enum result give_back(
 	struct broker *in = link_in(settle->link);
 
 	metrics_add(&families[FAMILY_SETTLED], SETTLED_REQUEUED, 1);
-	batch_set_state(settle->batch, entry, BATCH_STATE_SETTLED);
+	batch_set_state(settle->batch, entry, BATCH_STATE_GIVEN_BACK);
 	return broker_requeue(in, broker_epoch(in), entry->tag, error);
 }
 
-enum result settle_malformed(const struct settle *settle, struct batch_entry *entry,
-	const struct broker_delivery *delivery, const char *reason, struct error *error)
+/* No copy can be kept, so it is published while the delivery is there, or not at all. */
+static enum result publish_delivery(const struct settle *settle, struct batch_entry *entry,
+	const struct broker_delivery *delivery, struct error *error)
 {
 	struct broker_message message = { .exchange = "" };
 
-	entry->is_malformed = true;
-	park(settle, entry, reason);
 	write_message(settle, entry, &message);
-	message.type = delivery->type[0] == '\0' ? NULL : delivery->type;
-	message.content_type = delivery->content_type[0] == '\0' ? NULL : delivery->content_type;
+	set_original(&message, delivery->type, delivery->content_type);
 	message.body = delivery->body;
 	message.body_size = delivery->body_size;
 	if (link_can_publish(settle->link) && !window_is_full(settle->window) &&
@@ -215,18 +242,28 @@ enum result settle_malformed(const struct settle *settle, struct batch_entry *en
 	return give_back(settle, entry, error);
 }
 
+enum result settle_malformed(const struct settle *settle, struct batch_entry *entry,
+	const struct broker_delivery *delivery, const char *reason, struct error *error)
+{
+	entry->is_malformed = true;
+	park(settle, entry, reason);
+	if (batch_keep_original(settle->batch, entry, delivery))
+		return RESULT_OK;
+	return publish_delivery(settle, entry, delivery, error);
+}
+
 /* It was published, but not for good. */
 static void publish_again(const struct settle *settle, struct batch_entry *entry)
 {
 	struct error error = { .text = "" };
 
-	if (!entry->is_malformed)
+	if (!entry->is_malformed || entry->original != NULL)
 		batch_set_state(settle->batch, entry, BATCH_STATE_TO_PUBLISH);
 	else if (give_back(settle, entry, &error) != RESULT_OK)
 		log_warn(log_event("give_back_failed"), log_text("error", error.text));
 }
 
-static void take_confirm(const struct settle *settle, const struct broker_event *event)
+static size_t take_confirm(const struct settle *settle, const struct broker_event *event)
 {
 	size_t count =
 		window_settle(settle->window, event->number, event->is_multiple, settle->handles);
@@ -241,6 +278,7 @@ static void take_confirm(const struct settle *settle, const struct broker_event 
 		else
 			publish_again(settle, entry);
 	}
+	return count;
 }
 
 /* Its confirm follows and is positive, but nobody has the message. */
@@ -258,21 +296,23 @@ static void take_return(const struct settle *settle, const struct broker_event *
 	broker_drop(link_out(settle->link));
 }
 
-void settle_take_confirms(const struct settle *settle)
+size_t settle_take_confirms(const struct settle *settle)
 {
 	struct broker_event event;
 	struct error error = { .text = "" };
 	enum result result = RESULT_OK;
+	size_t taken = 0;
 
 	while (broker_is_connected(link_out(settle->link)) && result == RESULT_OK) {
 		result = broker_next(link_out(settle->link), 0, &event, &error);
 		if (result == RESULT_OK && event.kind == BROKER_EVENT_CONFIRM)
-			take_confirm(settle, &event);
+			taken += take_confirm(settle, &event);
 		else if (result == RESULT_OK && event.kind == BROKER_EVENT_RETURNED)
 			take_return(settle, &event);
 	}
 	if (result != RESULT_OK && result != RESULT_NONE)
 		log_warn(log_event("publish_connection_lost"), log_text("error", error.text));
+	return taken;
 }
 
 void settle_forget_published(const struct settle *settle)

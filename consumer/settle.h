@@ -4,6 +4,8 @@
 #ifndef CONSUMER_SETTLE_H
 #define CONSUMER_SETTLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/result.h"
@@ -27,15 +29,17 @@ struct settle {
 /* Puts the outcome of its order into entry: settled, held again, or to be published. */
 void settle_outcome(
 	const struct settle *settle, struct batch_entry *entry, const struct close_order *order);
-/* A delivery that names no order: to be parked with its body as it came, at once.  When that is
- * not possible now the delivery goes back to the queue by itself, and only that one. */
+/* A delivery that names no order: to be parked with its body as it came.  Too many of them while
+ * nothing can be published go back to the queue, each by itself. */
 MUST_USE enum result settle_malformed(const struct settle *settle, struct batch_entry *entry,
 	const struct broker_delivery *delivery, const char *reason, struct error *error);
 
-/* Publishes what waits for it, as far as the broker takes it. */
+/* Publishes what waits for it, as far as the broker takes it; what has come so near to its time
+ * meanwhile that it may be held is held instead. */
 void settle_publish(const struct settle *settle);
-/* Takes the confirms that have arrived; a lost out connection only means: publish again. */
-void settle_take_confirms(const struct settle *settle);
+/* Takes the confirms that have arrived and says how many; a lost out connection only means: publish
+ * again. */
+size_t settle_take_confirms(const struct settle *settle);
 /* Everything published and not confirmed has to be published again. */
 void settle_forget_published(const struct settle *settle);
 

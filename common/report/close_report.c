@@ -109,10 +109,12 @@ void close_report_count(
 		outcomes[CLOSE_OUTCOME_CLOSED]);
 	for (size_t i = 0; i < CLOSE_REPEAT_COUNT; i++)
 		metrics_add(&families[FAMILY_REPEATS], i, report->repeats[i]);
+	count_violations(report);
+	if (count == 0)
+		return;
 	metrics_observe(
 		&families[FAMILY_DURATION], request->source, (double)report->transaction_us / 1e6);
 	metrics_observe(&families[FAMILY_BATCH], request->source, (double)count);
-	count_violations(report);
 }
 
 enum result close_report_alert(

@@ -67,7 +67,11 @@ struct broker *link_out(struct link *link)
 
 const char *link_trouble(const struct link *link)
 {
-	return link->trouble.text;
+	if (link->trouble.text[0] != '\0')
+		return link->trouble.text;
+	if (broker_is_blocked(link->out))
+		return "the broker takes no messages: memory or disk alarm";
+	return broker_is_consuming(link->in) ? "" : "not subscribed";
 }
 
 static enum result subscribe(struct link *link, struct error *error)
@@ -92,11 +96,11 @@ enum result link_ensure_in(struct link *link, bool *has_reconnected_out, struct 
 	result = subscribe(link, error);
 	if (result != RESULT_OK)
 		return error_context(result, error, "subscribe");
-	if (link->in_epoch != 0)
+	if (link->in_epoch != 0 && link->in_epoch != broker_epoch(link->in)) {
 		service_note_reconnect(SERVICE_CHECK_AMQP);
-	/* A queue that was deleted took its bindings along: declare what leads to it again. */
-	if (link->in_epoch != 0 && link->in_epoch != broker_epoch(link->in))
+		/* A queue that was lost took its bindings along: what leads to it is declared again. */
 		broker_drop(link->out);
+	}
 	link->in_epoch = broker_epoch(link->in);
 	link->next_check_ms = clock_now_ms() + CHECK_INTERVAL_MS;
 	log_info(log_event("subscribed"), log_text("queue", link->plan.queue),

@@ -51,7 +51,7 @@ struct broker *link_in(struct link *link);
 struct broker *link_out(struct link *link);
 /* May the out connection be written to? */
 bool link_can_publish(const struct link *link);
-/* Why the out connection is not usable; "" when it is. */
+/* What is wrong with the two; "" when all is well. */
 const char *link_trouble(const struct link *link);
 
 /* Takes deliveries, at most limit of them: each is given to take, whose failure ends it.  Waits
