@@ -170,15 +170,18 @@ static enum result look(struct alerts *alerts, struct db *db, struct error *erro
 	return result;
 }
 
-/* Anything but trouble of the server stays here: alerts are never in the way of the tasks. */
-static enum result contain(struct alerts *alerts, enum result result, const struct error *error)
+/* Anything but a lost connection stays here: alerts are never in the way of the tasks. */
+static enum result contain(
+	struct alerts *alerts, const struct db *db, enum result result, const struct error *error)
 {
-	if (result == RESULT_PERMANENT) {
+	if (result == RESULT_TEMPORARY && !db_is_connected(db))
+		return result;
+	if (result == RESULT_PERMANENT || result == RESULT_TEMPORARY) {
 		log_error(log_event("alerts_failed"), log_text("error", error->text));
 		alerts->look_ms = clock_now_ms() + CURE_MS;
 		alerts->cure_ms = alerts->look_ms;
 	}
-	return result == RESULT_TEMPORARY ? result : RESULT_OK;
+	return RESULT_OK;
 }
 
 static enum result run(struct alerts *alerts, struct db *db, struct error *error)
@@ -201,7 +204,7 @@ static enum result run(struct alerts *alerts, struct db *db, struct error *error
 
 enum result alerts_step(struct alerts *alerts, struct db *db, struct error *error)
 {
-	enum result result = contain(alerts, run(alerts, db, error), error);
+	enum result result = contain(alerts, db, run(alerts, db, error), error);
 
 	alert_sender_send(alerts->sender, alerts->groups, alerts->group_count);
 	return result;

@@ -129,6 +129,10 @@ bool text_parse_duration(const char *text, uint64_t *milliseconds_out)
 	size_t length = strspn(text, "0123456789");
 	uint64_t number;
 
+	if (text_equals(text, "0")) {
+		*milliseconds_out = 0; /* nothing needs no unit */
+		return true;
+	}
 	if (length == 0 || length >= sizeof(digits))
 		return false;
 	memcpy(digits, text, length);

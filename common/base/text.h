@@ -30,7 +30,7 @@ size_t text_clip(char *target, size_t target_size, const void *source, size_t so
 
 /* Whole text is one decimal number inside the bounds: no sign, blank or other character. */
 bool text_parse_uint(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *value_out);
-/* "250ms", "30s", "5m", "2h", "7d": a whole number with its unit, in milliseconds. */
+/* "250ms", "30s", "5m", "2h", "7d": a whole number with its unit, in milliseconds; or "0". */
 bool text_parse_duration(const char *text, uint64_t *milliseconds_out);
 /* Writes a duration the way text_parse_duration reads it, with the largest unit that is exact. */
 void text_format_duration(char *target, size_t target_size, uint64_t milliseconds);

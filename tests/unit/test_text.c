@@ -139,7 +139,7 @@ struct duration_case {
 START_TEST(a_duration_is_a_number_with_its_unit)
 {
 	static const struct duration_case cases[] = { { "250ms", 250 }, { "30s", 30000 },
-		{ "5m", 300000 }, { "2h", 7200000 }, { "7d", 604800000 }, { "0s", 0 },
+		{ "5m", 300000 }, { "2h", 7200000 }, { "7d", 604800000 }, { "0s", 0 }, { "0", 0 },
 		{ "1500ms", 1500 } };
 	static const char *const bad[] = { "", "5", "s", "5 s", " 5s", "5s ", "-5s", "1.5s", "5S",
 		"5sec", "5m30s", "99999999999999999999d", "999999999999999d" };
