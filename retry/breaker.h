@@ -5,7 +5,7 @@
  * worked in between, and at least BREAKER_STRANGERS of them have nothing to do with the others: one
  * SKU that fails alone, or a few tasks, never open it and come to their end by themselves.  A failure
  * that only the host can have caused (no connection, no answer in time, 502 to 504) is a stranger to
- * all others.  While it is open nothing is called.  After a pause of 1 s, doubling to 30 s, with
+ * all others.  While it is open nothing is called.  After a pause of 1 s, doubling to 15 s, with
  * jitter, one call at a time is let through; the first one that works closes it.
  *
  * The number of calls at a time starts small and grows with each call that works, so that neither
@@ -22,7 +22,7 @@ enum {
 	BREAKER_FAILURES = 10,
 	BREAKER_STRANGERS = 2,
 	BREAKER_PAUSE_MS = 1000,
-	BREAKER_PAUSE_MAX_MS = 30000,
+	BREAKER_PAUSE_MAX_MS = 15000,
 	BREAKER_MEMORY_MS = 300000, /* failures longer ago are forgotten */
 	BREAKER_FIRST_CALLS = 8,    /* at a time, after a start */
 	BREAKER_NEXT_CALLS = 2,     /* at a time, after it was open */
