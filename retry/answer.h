@@ -1,8 +1,8 @@
 /*
  * answer - HTTP answer into a verdict, by table.
  *
- * Only a documented success is success.  A verdict is about one task; what the answer says about the
- * host it came from is for the circuit breaker.
+ * Only a documented success is success.  A verdict is about one task; what the answer says about
+ * the host it came from is for the circuit breaker.
  */
 #ifndef RETRY_ANSWER_H
 #define RETRY_ANSWER_H

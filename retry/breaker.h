@@ -3,10 +3,10 @@
  *
  * It opens when BREAKER_FAILURES different tasks have failed in a row, no call of the target having
  * worked in between, and at least BREAKER_STRANGERS of them have nothing to do with the others: one
- * SKU that fails alone, or a few tasks, never open it and come to their end by themselves.  A failure
- * that only the host can have caused (no connection, no answer in time, 502 to 504) is a stranger to
- * all others.  While it is open nothing is called.  After a pause of 1 s, doubling to 15 s, with
- * jitter, one call at a time is let through; the first one that works closes it.
+ * SKU that fails alone, or a few tasks, never open it and come to their end by themselves.
+ * A failure that only the host can have caused (no connection, no answer in time, 502 to 504) is a
+ * stranger to all others.  While it is open nothing is called.  After a pause of 1 s, doubling to
+ * 15 s, with jitter, one call at a time is let through; the first one that works closes it.
  *
  * The number of calls at a time starts small and grows with each call that works, so that neither
  * a start in the middle of an outage nor the end of one is a burst.

@@ -1,8 +1,8 @@
 /*
  * retry - lapse-retry: runs the compensation table and delivers the alerts.
  *
- * One turn settles the answers that have arrived, delivers alerts, claims tasks for the free places,
- * starts their calls and waits for news.  No transaction is open during a call.
+ * One turn settles the answers that have arrived, delivers alerts, claims tasks for the free
+ * places, starts their calls and waits for news.  No transaction is open during a call.
  */
 #ifndef RETRY_RETRY_H
 #define RETRY_RETRY_H

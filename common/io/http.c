@@ -14,7 +14,7 @@
 enum {
 	HEAD_MAX = 32768, /* bytes of all header lines of one call */
 	FIRST_ROOM = 1024,
-	/* A connection idle for longer is not used again: many servers cut it after five seconds. */
+	/* A connection idle for longer is not used again: many servers cut it after 5 seconds. */
 	IDLE_MAX_S = 4,
 	WAIT_MAX_MS = 60000,
 	BUFFER_SIZE = 16384, /* of the library, for each call and direction; its smallest */
@@ -108,8 +108,8 @@ static size_t count_head(char *bytes, size_t item_size, size_t count, void *cont
 	return call->head_size <= HEAD_MAX ? size : 0;
 }
 
-/* Runs before each request is written, and a second time when the library, unasked, wants to send it
- * again because a kept connection was cut under it. */
+/* Runs before each request is written, and a second time when the library, unasked, wants to send
+ * it again because a kept connection was cut under it. */
 static int allow_once(
 	void *context, char *remote_ip, char *local_ip, int remote_port, int local_port)
 {

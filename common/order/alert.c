@@ -113,8 +113,8 @@ enum result alert_resolve(struct db *db, enum alert_kind kind, const char *ref, 
 }
 
 /*
- * A row that is gone needs nobody any more either.  Only what has fired for a while: the table of the
- * thing is read as it stood when the statement began, the alert as it is.
+ * A row that is gone needs nobody any more either.  Only what has fired for a while: the table of
+ * the thing is read as it stood when the statement began, the alert as it is.
  */
 #define FIRING_FOR_A_WHILE \
 	"state = 'FIRING' AND fired_at < UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE AND "

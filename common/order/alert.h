@@ -94,7 +94,7 @@ struct alert_batch {
 MUST_USE enum result alert_claim(struct db *db, uint32_t limit, uint64_t lease_ms,
 	uint64_t group_wait_ms, struct alert_batch **batch_out, struct error *error);
 void alert_batch_destroy(struct alert_batch **batch);
-/* One statement, for a process that has become the only one to deliver: ends the leases of others. */
+/* One statement, for a process that has become the only one to deliver: ends all leases. */
 MUST_USE enum result alert_end_leases(struct db *db, struct error *error);
 
 /* What became of the delivery of some rows of one batch. */
