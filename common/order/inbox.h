@@ -32,12 +32,12 @@ enum inbox_outcome {
 };
 
 struct inbox_event {
-	struct event_message message;
 	const char *document; /* the message body, borrowed; goes into the payload as it is */
 	size_t document_size;
+	struct event_message message;
 	/* Filled in: */
-	enum inbox_outcome outcome;
 	char error[INBOX_ERROR_SIZE]; /* LOCKED, FAILED */
+	enum inbox_outcome outcome;
 };
 
 /*
