@@ -15,6 +15,8 @@
 enum {
 	CONNECT_LIMIT_S = 5,
 	STATEMENT_LIMIT_S = 8, /* below the time limit of the socket, above the lock wait */
+	IDLE_TRANSACTION_LIMIT_S = 10,
+	IDLE_SESSION_LIMIT_S = 60, /* every daemon says something more often */
 	SQL_SIZE = 512,
 	FIRST_CLIENT_ERROR = 2000,
 	LAST_CLIENT_ERROR = 2999,
@@ -290,12 +292,16 @@ static enum result set_session(struct db *db, struct error *error)
 			db_run(db, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", error);
 	if (result != RESULT_OK || db->time_limit_s != DB_TIME_LIMIT_S)
 		return result;
+	/* A process that is frozen in the middle of a transaction must not keep its rows for ever:
+	 * the server ends the session, which rolls back. */
 	if (db->is_mariadb)
-		(void)text_format(
-			sql, sizeof(sql), "SET max_statement_time = %d", (int)STATEMENT_LIMIT_S);
+		(void)text_format(sql, sizeof(sql),
+			"SET max_statement_time = %d, idle_transaction_timeout = %d",
+			(int)STATEMENT_LIMIT_S, (int)IDLE_TRANSACTION_LIMIT_S);
 	else
-		(void)text_format(
-			sql, sizeof(sql), "SET max_execution_time = %d", STATEMENT_LIMIT_S * 1000);
+		(void)text_format(sql, sizeof(sql),
+			"SET max_execution_time = %d, wait_timeout = %d", STATEMENT_LIMIT_S * 1000,
+			(int)IDLE_SESSION_LIMIT_S);
 	return db_run(db, sql, error);
 }
 
