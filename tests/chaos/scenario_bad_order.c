@@ -198,9 +198,8 @@ static void publish_large(void)
 	static char body[300000];
 	struct rabbit_message message = { .routing_key = DUE, .body = body };
 
-	memset(body, ' ', sizeof(body));
-	memcpy(body, "{\"order_no\":\"A1\"}", 17);
-	message.body_size = sizeof(body);
+	(void)text_format(body, sizeof(body), "{\"order_no\":\"A1\"%*s}", 250000, "");
+	message.body_size = strlen(body);
 	rabbit_publish(rabbit(), &message);
 }
 

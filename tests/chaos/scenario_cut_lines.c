@@ -114,7 +114,8 @@ START_TEST(a_slow_database_is_slow_and_no_reason_to_leave_the_broker)
 	fleet_await_ready(fleet, FLEET_CONSUMER, true);
 	proxy_slow(mysql, 700);
 	fleet_feed(fleet, "S", 40, 500, 500);
-	ck_assert(wait_until(orders_are_all_final, fleet_query(fleet), 2 * WAIT_LIMIT_MS));
+	ck_assert(
+		wait_until(orders_are_all_final, fleet_query(fleet), UINT64_C(2) * WAIT_LIMIT_MS));
 	proxy_slow(mysql, 0);
 	fleet_check(fleet, &all_is_well);
 }

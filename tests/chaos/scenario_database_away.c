@@ -50,7 +50,7 @@ START_TEST(a_killed_database_costs_time_and_nothing_else)
 {
 	fleet_start(fleet);
 	fleet_feed(fleet, "K", 1000, 500, 6000);
-	for (int i = 0; i < 3; i++) {
+	for (int64_t i = 0; i < 3; i++) {
 		await_closed(100 * (i + 1));
 		stack_do("kill-db");
 		if (i == 0)

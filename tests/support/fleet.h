@@ -42,6 +42,9 @@ struct http_stub *fleet_stub(const struct fleet *fleet);
 /* One of each. */
 void fleet_start(struct fleet *fleet);
 struct process *fleet_start_one(struct fleet *fleet, enum fleet_member member);
+/* Starts one that stops itself (SIGSTOP) at a failpoint, and waits until it has. */
+struct process *fleet_stop_one(
+	struct fleet *fleet, enum fleet_member member, const char *failpoint);
 /* kill -9, and no more part of the fleet. */
 void fleet_kill_one(struct fleet *fleet, struct process *process);
 /* Starts one that is to kill itself at a failpoint, waits until it has, and forgets it. */
@@ -63,6 +66,7 @@ struct fleet_expectation {
 	int64_t latest_ms; /* of a close behind its deadline, or FLEET_ANY_LATENESS */
 	int64_t parked;    /* messages */
 	int64_t dead;      /* tasks; without them every task is DONE and its effect happened */
+	uint64_t calls;    /* most calls of one key; 0: 1 + 5 */
 };
 /*
  * Settled, every daemon that was started is there still and small, lapsectl verify finds nothing,

@@ -177,6 +177,22 @@ uint64_t process_resident_kib(const struct process *process)
 	return resident;
 }
 
+/* The field behind the name, which may hold anything but ends with ")", is the state. */
+bool process_is_stopped(void *context)
+{
+	const struct process *process = context;
+	FILE *file = NULL;
+	char line[1024] = "";
+
+	if (!open_proc(process, "stat", &file))
+		return false;
+	if (fgets(line, sizeof(line), file) == NULL)
+		line[0] = '\0';
+	(void)fclose(file);
+	const char *end = strrchr(line, ')');
+	return end != NULL && text_starts_with(end, ") T");
+}
+
 /* Fields 14 and 15 of stat, counted behind the name, which may hold anything but ends with ")". */
 uint64_t process_cpu_ms(const struct process *process)
 {

@@ -32,6 +32,8 @@ void process_destroy(struct process **process);
 
 int process_id(const struct process *process);
 bool process_is_alive(struct process *process);
+/* For wait_until, over a struct process: has it been stopped (SIGSTOP)? */
+bool process_is_stopped(void *process);
 void process_signal(const struct process *process, int number);
 /* The exit status, 128 + the number of the signal that ended it, or PROCESS_TIME_IS_UP. */
 int process_wait(struct process *process, uint64_t limit_ms);
