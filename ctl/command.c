@@ -10,6 +10,7 @@
 #include "ctl/doctor.h"
 #include "ctl/list.h"
 #include "ctl/migrate.h"
+#include "ctl/parked.h"
 #include "ctl/requeue.h"
 #include "ctl/session.h"
 #include "ctl/status.h"
@@ -48,6 +49,12 @@ static const struct command commands[] = {
 	{ "retry resolve", "ID...", "mark DEAD tasks as resolved, with the reason",
 		OPTION_BIT(OPTION_REASON), requeue_resolve_run },
 	{ "list tasks", NULL, "the same as retry list", LIST_OPTIONS, list_tasks_run },
+	{ "list parked", NULL, "list the messages of the parked queue, which costs them nothing",
+		OPTION_BIT(OPTION_LIMIT), parked_list_run },
+	{ "replay parked", "SHA256...", "publish parked messages again to where they came from", 0,
+		parked_replay_run },
+	{ "discard parked", "SHA256...", "throw parked messages away; the audit keeps the text",
+		OPTION_BIT(OPTION_REASON), parked_discard_run },
 	{ "show task", "ID", "the same as retry show", 0, list_show_task_run },
 	{ "requeue", "[ID]...", "the same as retry requeue", ACT_OPTIONS, requeue_run },
 	{ "resolve", "ID...", "the same as retry resolve", OPTION_BIT(OPTION_REASON),
