@@ -100,8 +100,10 @@ static bool set_items(struct shop_settings *settings, const char *value)
 	return true;
 }
 
-static bool set_option(struct shop_settings *settings, const char *name, const char *value)
+static bool set_option(void *context, const char *name, const char *value)
 {
+	struct shop_settings *settings = context;
+
 	if (text_equals(name, "orders"))
 		return text_parse_uint(value, 1, UINT32_MAX, &settings->order_count);
 	if (text_equals(name, "rate"))
@@ -149,28 +151,14 @@ static bool set_flag(struct shop_settings *settings, const char *argument)
 	return true;
 }
 
-/* --name=value, or --name and then the value as the next argument. */
-bool shop_take_argument(void *settings, const char *argument)
+bool shop_take_argument(void *settings, const char *word)
 {
+	static const struct argument_plan plan = { has_value, set_option };
 	struct shop_settings *shop = settings;
-	char name[SHOP_OPTION_SIZE] = "";
-	const char *equals = strchr(argument, '=');
 
-	if (shop->option[0] != '\0') {
-		(void)text_copy(name, sizeof(name), shop->option);
-		shop->option[0] = '\0';
-		return set_option(shop, name, argument);
-	}
-	if (set_flag(shop, argument))
+	if (shop->argument.waiting[0] == '\0' && set_flag(shop, word))
 		return true;
-	if (!text_starts_with(argument, "--") ||
-		!text_format(name, sizeof(name), "%.*s", (int)strcspn(argument + strlen("--"), "="),
-			argument + strlen("--")) ||
-		!has_value(name))
-		return false;
-	if (equals != NULL)
-		return set_option(shop, name, equals + 1);
-	return text_copy(shop->option, sizeof(shop->option), name);
+	return argument_take(&shop->argument, &plan, shop, word);
 }
 
 void shop_check_settings(const void *settings, struct settings_report *report)
@@ -178,6 +166,6 @@ void shop_check_settings(const void *settings, struct settings_report *report)
 	const struct shop_settings *shop = settings;
 
 	db_check_settings(&shop->db, report);
-	if (shop->option[0] != '\0')
-		settings_report_add(report, "--%s: needs a value", shop->option);
+	if (shop->argument.waiting[0] != '\0')
+		settings_report_add(report, "--%s: needs a value", shop->argument.waiting);
 }

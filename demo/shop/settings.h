@@ -10,13 +10,13 @@
 #include "common/base/settings.h"
 #include "common/io/db.h"
 #include "common/service/service.h"
+#include "demo/shared/argument.h"
 
 enum {
 	SHOP_ITEM_MAX = 16, /* lines of an order */
 	SHOP_BATCH_MAX = 1000,
 	SHOP_PREFIX_SIZE = 48 + 1, /* an order number has a dash and digits behind it */
 	SHOP_URL_SIZE = 256,
-	SHOP_OPTION_SIZE = 32,
 	SHOP_MILLION = 1000000, /* shares are in millionths */
 };
 
@@ -37,7 +37,7 @@ struct shop_settings {
 	bool skips_reserve;
 	char stock_url[SHOP_URL_SIZE];
 	char prefix[SHOP_PREFIX_SIZE]; /* "": a new one for each run */
-	char option[SHOP_OPTION_SIZE]; /* waits for its value; "": none */
+	struct argument argument;
 };
 
 extern const struct setting shop_settings_table[];

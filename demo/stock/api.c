@@ -7,14 +7,13 @@
 #include "common/base/log.h"
 #include "common/io/db.h"
 #include "common/io/json.h"
+#include "demo/shared/reply.h"
+#include "demo/shared/switches.h"
 #include "demo/stock/ledger.h"
 #include "demo/stock/request.h"
-#include "demo/stock/switches.h"
 
 enum {
 	SMALL_BODY_MAX = 4096,
-	HANG_MS = 3600000,
-	TOO_MANY_REQUESTS = 429,
 	STOCK_PREFIX_LENGTH = sizeof("/v1/stock/") - 1,
 };
 
@@ -79,25 +78,15 @@ static void answer_error(struct httpd_answer *answer, enum result result, const 
 
 	log_warn(log_event("request_failed"), log_uint("status", status),
 		log_text("error", error->text));
-	request_answer(answer, status, (int)status, error->text);
+	reply(answer, status, (int)status, error->text);
 }
 
 static bool has_database(const struct api *api, struct httpd_answer *answer)
 {
 	if (db_is_connected(api->db))
 		return true;
-	request_answer(answer, 503, 503, "the database is away");
+	reply(answer, 503, 503, "the database is away");
 	return false;
-}
-
-static void set_retry_after(const struct misbehave *misbehave, struct httpd_answer *answer)
-{
-	char seconds[16];
-
-	if (misbehave->retry_after_s == 0)
-		return;
-	(void)text_format(seconds, sizeof(seconds), "%" PRIu32, misbehave->retry_after_s);
-	httpd_add_header(answer, "Retry-After", seconds);
 }
 
 /* Moves the movements whose SKU is meant to fail behind the others; gives the number of those. */
@@ -146,38 +135,17 @@ static void move_stock_except(struct api *api, struct request *request, struct h
 		move_stock(api, LEDGER_KIND_RESTORE, request, good, answer);
 		return;
 	}
-	unsigned int status = misbehave_find_status(&api->misbehave, request->moves[0].sku_id);
-	request_answer(answer, status, (int)status, "this SKU fails on purpose");
-	set_retry_after(&api->misbehave, answer);
+	(void)switches_fail_for(&api->misbehave, request->moves[0].sku_id, answer);
 }
 
 static void misbehave(struct api *api, struct request *request, struct httpd_answer *answer)
 {
-	enum misbehave_act act = misbehave_choose(&api->misbehave);
+	bool works = false;
 
-	answer->delay_ms = api->misbehave.delay_ms;
-	if (act != MISBEHAVE_ACT_NONE)
+	if (switches_misbehave(&api->misbehave, answer, &works))
 		metrics_add(&api_metrics[METRIC_MISBEHAVED], 0, 1);
-	switch (act) {
-	case MISBEHAVE_ACT_FAIL:
-		request_answer(answer, 500, 500, "failing on purpose");
-		set_retry_after(&api->misbehave, answer);
-		return;
-	case MISBEHAVE_ACT_ERROR_CODE:
-		request_answer(answer, 200, REQUEST_CODE_REFUSED, "refusing on purpose");
-		return;
-	case MISBEHAVE_ACT_HANG:
-		request_answer(answer, 500, 500, "too late on purpose");
-		answer->delay_ms = HANG_MS;
-		return;
-	case MISBEHAVE_ACT_LOSE:
+	if (works)
 		move_stock_except(api, request, answer);
-		answer->drop_connection = true;
-		return;
-	case MISBEHAVE_ACT_NONE:
-		move_stock_except(api, request, answer);
-		return;
-	}
 }
 
 static void handle_restores(
@@ -188,7 +156,7 @@ static void handle_restores(
 
 	metrics_add(&api_metrics[METRIC_CALLS], LEDGER_KIND_RESTORE, 1);
 	if (request_read(http, "restores", &request, &error) != RESULT_OK)
-		request_answer(answer, 400, 400, error.text);
+		reply(answer, 400, 400, error.text);
 	else
 		misbehave(context, &request, answer);
 	request_clear(&request);
@@ -202,7 +170,7 @@ static void handle_reserves(
 
 	metrics_add(&api_metrics[METRIC_CALLS], LEDGER_KIND_RESERVE, 1);
 	if (request_read(http, "reserves", &request, &error) != RESULT_OK)
-		request_answer(answer, 400, 400, error.text);
+		reply(answer, 400, 400, error.text);
 	else
 		move_stock(context, LEDGER_KIND_RESERVE, &request, request.count, answer);
 	request_clear(&request);
@@ -215,7 +183,7 @@ static const char *find_sku_in_path(const struct httpd_request *http, struct htt
 
 	if (text_is_key(sku_id, strlen(sku_id), TEXT_KEY_MAX))
 		return sku_id;
-	request_answer(answer, 404, 404, "no SKU");
+	reply(answer, 404, 404, "no SKU");
 	return NULL;
 }
 
@@ -226,7 +194,7 @@ static void answer_stock(struct httpd_answer *answer, const char *sku_id, int64_
 	json_set_int(root, "code", REQUEST_CODE_OK);
 	json_set_text(root, "sku_id", sku_id);
 	json_set_int(root, "quantity", quantity);
-	request_answer_json(answer, 200, &root);
+	reply_json(answer, 200, &root);
 }
 
 static void handle_get_sku(
@@ -243,7 +211,7 @@ static void handle_get_sku(
 	if (result == RESULT_OK)
 		answer_stock(answer, sku_id, quantity);
 	else if (result == RESULT_NONE)
-		request_answer(answer, 404, 404, "unknown SKU");
+		reply(answer, 404, 404, "unknown SKU");
 	else
 		answer_error(answer, result, &error);
 }
@@ -264,7 +232,7 @@ static void handle_put_sku(
 			quantity >= 0 && quantity <= UINT32_MAX;
 	json_destroy(&root);
 	if (!is_valid) {
-		request_answer(answer, 400, 400, "quantity is no whole number from 0");
+		reply(answer, 400, 400, "quantity is no whole number from 0");
 		return;
 	}
 	result = ledger_set_stock(api->db, sku_id, (uint32_t)quantity, &error);
@@ -288,7 +256,7 @@ static void answer_list(struct httpd_answer *answer, const char *name, enum resu
 	root = json_create_object();
 	json_set_int(root, "code", REQUEST_CODE_OK);
 	json_adopt(root, name, list);
-	request_answer_json(answer, 200, &root);
+	reply_json(answer, 200, &root);
 }
 
 static void handle_list_stock(
@@ -314,7 +282,7 @@ static void handle_list_moves(
 	struct error error = { 0 };
 
 	if (order_no == NULL || !text_is_key(order_no, strlen(order_no), TEXT_KEY_MAX)) {
-		request_answer(answer, 400, 400, "order_no is missing or no key");
+		reply(answer, 400, 400, "order_no is missing or no key");
 		return;
 	}
 	if (!has_database(api, answer))
@@ -349,7 +317,7 @@ static void handle_calls(
 		root, "misbehaved", (int64_t)metrics_count(&api_metrics[METRIC_MISBEHAVED], 0));
 	set_counts(reserves, LEDGER_KIND_RESERVE);
 	json_adopt(root, "reserves", &reserves);
-	request_answer_json(answer, 200, &root);
+	reply_json(answer, 200, &root);
 }
 
 static void handle_get_misbehave(

@@ -13,7 +13,7 @@
 
 #include "common/io/httpd.h"
 #include "common/service/metrics.h"
-#include "demo/stock/misbehave.h"
+#include "demo/shared/misbehave.h"
 
 struct db;
 

@@ -7,6 +7,7 @@
 #include "common/base/memory.h"
 #include "common/io/httpd.h"
 #include "common/io/json.h"
+#include "demo/shared/reply.h"
 
 enum {
 	BODY_MAX = 1048576
@@ -109,30 +110,12 @@ void request_clear(struct request *request)
 	*request = (struct request){ 0 };
 }
 
-void request_answer_json(struct httpd_answer *answer, unsigned int status, struct json **root)
-{
-	answer->status = status;
-	answer->content_type = "application/json";
-	answer->body_adopt = json_write(*root);
-	answer->body_size = strlen(answer->body_adopt);
-	json_destroy(root);
-}
-
-void request_answer(struct httpd_answer *answer, unsigned int status, int code, const char *message)
-{
-	struct json *root = json_create_object();
-
-	json_set_int(root, "code", code);
-	json_set_text(root, "message", message);
-	request_answer_json(answer, status, &root);
-}
-
 void request_answer_outcomes(struct httpd_answer *answer, const struct request *request)
 {
 	if (!request->is_batch) {
 		const struct verdict *verdict = &verdicts[request->moves[0].outcome];
 
-		request_answer(answer, verdict->status, verdict->code, verdict->message);
+		reply(answer, verdict->status, verdict->code, verdict->message);
 		return;
 	}
 	struct json *root = json_create_object();
@@ -149,5 +132,5 @@ void request_answer_outcomes(struct httpd_answer *answer, const struct request *
 	}
 	json_set_int(root, "code", REQUEST_CODE_OK);
 	json_adopt(root, "results", &results);
-	request_answer_json(answer, 200, &root);
+	reply_json(answer, 200, &root);
 }

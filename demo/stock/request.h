@@ -12,7 +12,6 @@
 
 struct httpd_answer;
 struct httpd_request;
-struct json;
 
 struct request {
 	struct ledger_move *moves;
@@ -26,7 +25,7 @@ enum request_code {
 	REQUEST_CODE_SHORT = 1,
 	REQUEST_CODE_UNKNOWN_SKU = 2,
 	REQUEST_CODE_REUSED = 3,
-	REQUEST_CODE_REFUSED = 9, /* misbehaviour: no reason at all */
+	REQUEST_CODE_REFUSED = 9, /* for no reason at all */
 };
 
 /*
@@ -38,11 +37,6 @@ MUST_USE enum result request_read(const struct httpd_request *http, const char *
 	struct request *request_out, struct error *error);
 void request_clear(struct request *request);
 
-/* Takes the root over as the body of the answer. */
-void request_answer_json(struct httpd_answer *answer, unsigned int status, struct json **root);
-/* {"code": code, "message": message} */
-void request_answer(
-	struct httpd_answer *answer, unsigned int status, int code, const char *message);
 /* What became of the movements: for a single one in the status and the code, for a list one code per
  * key.  A movement that is still OPEN was not tried. */
 void request_answer_outcomes(struct httpd_answer *answer, const struct request *request);

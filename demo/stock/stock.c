@@ -42,12 +42,14 @@ static void check_settings(const void *context, struct settings_report *report)
 	const struct stock_settings *settings = context;
 
 	db_check_settings(&settings->db, report);
-	if (settings->option[0] != '\0')
-		settings_report_add(report, "--%s: needs a value", settings->option);
+	if (settings->argument.waiting[0] != '\0')
+		settings_report_add(report, "--%s: needs a value", settings->argument.waiting);
 }
 
-static bool set_option(struct stock_settings *settings, const char *name, const char *value)
+static bool set_option(void *context, const char *name, const char *value)
 {
+	struct stock_settings *settings = context;
+
 	if (text_equals(name, "listen"))
 		return endpoint_is_valid(value) &&
 		       text_copy(settings->address, sizeof(settings->address), value);
@@ -56,32 +58,15 @@ static bool set_option(struct stock_settings *settings, const char *name, const 
 
 static bool is_option(const char *name)
 {
-	for (size_t i = 0; misbehave_names[i] != NULL; i++)
-		if (text_equals(name, misbehave_names[i]))
-			return true;
-	return text_equals(name, "listen");
+	return misbehave_is_name(name) || text_equals(name, "listen");
 }
 
-/* --name=value, or --name and then the value as the next argument. */
-static bool take_argument(void *context, const char *argument)
+static bool take_argument(void *context, const char *word)
 {
+	static const struct argument_plan plan = { is_option, set_option };
 	struct stock_settings *settings = context;
-	char name[MISBEHAVE_VALUE_SIZE] = "";
-	const char *equals = strchr(argument, '=');
 
-	if (settings->option[0] != '\0') {
-		(void)text_copy(name, sizeof(name), settings->option);
-		settings->option[0] = '\0';
-		return set_option(settings, name, argument);
-	}
-	if (!text_starts_with(argument, "--") ||
-		!text_format(name, sizeof(name), "%.*s", (int)strcspn(argument + strlen("--"), "="),
-			argument + strlen("--")) ||
-		!is_option(name))
-		return false;
-	if (equals != NULL)
-		return set_option(settings, name, equals + 1);
-	return text_copy(settings->option, sizeof(settings->option), name);
+	return argument_take(&settings->argument, &plan, settings, word);
 }
 
 static void dump(void *context)

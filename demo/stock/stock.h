@@ -8,7 +8,8 @@
 #include "common/base/result.h"
 #include "common/io/db.h"
 #include "common/service/service.h"
-#include "demo/stock/misbehave.h"
+#include "demo/shared/argument.h"
+#include "demo/shared/misbehave.h"
 
 enum {
 	STOCK_ADDRESS_SIZE = 80
@@ -22,7 +23,7 @@ struct stock_settings {
 	/* From the command line. */
 	char address[STOCK_ADDRESS_SIZE]; /* "": the default */
 	struct misbehave misbehave;
-	char option[MISBEHAVE_VALUE_SIZE]; /* waits for its value; "": none */
+	struct argument argument;
 };
 
 extern const struct service_program stock_program;

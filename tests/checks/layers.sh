@@ -11,7 +11,7 @@ includes() {
 }
 
 # The folders a folder may include from. Each program may include itself, all of common/ and what
-# CMake generates. The demo programs share nothing but common/.
+# CMake generates; the demo programs also demo/shared.
 check_layers() {
 	awk '
 	BEGIN {
@@ -20,10 +20,10 @@ check_layers() {
 		may["common/order"] = may["common/io"] " common/order"
 		may["common/service"] = may["common/io"] " common/service"
 		may["common/report"] = may["common/order"] " common/service common/report"
-		programs = "producer consumer sweeper retry gateway events console ctl demo/stock demo/shop"
+		programs = "producer consumer sweeper retry gateway events console ctl demo/shared demo/stock demo/shop demo/receiver"
 		split(programs, list, " ")
 		for (i in list)
-			may[list[i]] = may["common/report"] " " list[i]
+			may[list[i]] = may["common/report"] " " list[i] (list[i] ~ /^demo/ ? " demo/shared" : "")
 		may["bench"] = may["common/report"] " bench"
 		may["tests"] = may["common/report"] " " programs " tests"
 		wrong = 0

@@ -2,7 +2,7 @@
 #include <check.h>
 
 #include "common/base/compiler.h"
-#include "demo/stock/misbehave.h"
+#include "demo/shared/misbehave.h"
 #include "tests/support/runner.h"
 
 enum {

@@ -1,4 +1,4 @@
-#include "demo/stock/misbehave.h"
+#include "demo/shared/misbehave.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,6 +18,14 @@ enum {
 
 const char *const misbehave_names[] = { "fail-rate", "error-code", "hang", "lose-answers", "delay",
 	"retry-after", "fail-sku", NULL };
+
+bool misbehave_is_name(const char *name)
+{
+	for (size_t i = 0; misbehave_names[i] != NULL; i++)
+		if (text_equals(name, misbehave_names[i]))
+			return true;
+	return false;
+}
 
 /* "0" to "1" with a fraction. */
 static bool parse_rate(const char *text, uint32_t *millionths_out)

@@ -1,9 +1,9 @@
 /*
- * misbehave - switches that make the product service fail, lie, hang and lose answers, so that
- * others can show what they do about it.  They concern restores only.
+ * misbehave - switches that make a service of the demo fail, lie, hang and lose answers, so that
+ * others can show what they do about it.
  */
-#ifndef DEMO_STOCK_MISBEHAVE_H
-#define DEMO_STOCK_MISBEHAVE_H
+#ifndef DEMO_SHARED_MISBEHAVE_H
+#define DEMO_SHARED_MISBEHAVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +29,7 @@ struct misbehave {
 	uint32_t lose_rate;       /* the work is done and the connection closed */
 	uint64_t delay_ms;        /* of every answer */
 	uint32_t retry_after_s;   /* goes with every failing status; 0: no such header */
+	/* In a service without SKUs: what the call is about. */
 	struct misbehave_sku skus[MISBEHAVE_SKU_MAX];
 	size_t sku_count;
 };
@@ -44,6 +45,7 @@ enum misbehave_act {
 /* "fail-rate", "error-code", "hang", "lose-answers", "delay", "retry-after", "fail-sku"; ended by
  * NULL. */
 extern const char *const misbehave_names[];
+bool misbehave_is_name(const char *name);
 
 /*
  * One switch by its name: rates are written "0.25", delay "50ms", retry-after "3" in seconds,
