@@ -94,7 +94,7 @@ static void reload(void *context)
 	if (result == RESULT_OK)
 		note_subscribers(events);
 	else if (result == RESULT_NONE)
-		log_error(log_event("subscribers_kept"), log_text("error", error.text));
+		log_error(log_event("subscribers_unread"), log_text("error", error.text));
 }
 
 static enum result drain(void *context, struct error *error);

@@ -15,6 +15,7 @@
 #include "retry/alert_body.h"
 #include "retry/answer.h"
 #include "retry/request.h"
+#include "retry/webhook.h"
 #include "tests/support/example.h"
 #include "tests/support/runner.h"
 
@@ -159,6 +160,36 @@ START_TEST(a_refund_names_its_trade)
 }
 END_TEST
 
+START_TEST(a_webhook_is_signed_as_the_document_shows)
+{
+	char *event = example_read("event_order_closed");
+	char one_secret[] = "whsec_Y291cG9ucw==";
+	char two_secrets[] = "whsec_bmV3 whsec_b2xk";
+	struct subscriber subscriber = { .url = one_secret, .secret = one_secret };
+	struct compensation_task task = { .kind = COMPENSATION_KIND_WEBHOOK,
+		.target = "coupons",
+		.idempotency_key = "webhook:coupons:5f0c9d52-fe9a-11f0-8a3c-0242ac120002",
+		.payload = event,
+		.payload_size = strlen(event) };
+	struct request request;
+
+	webhook_create_request(&task, &subscriber, 1769854864, &request);
+	ck_assert_str_eq(request.headers[1], "webhook-id: 5f0c9d52-fe9a-11f0-8a3c-0242ac120002");
+	ck_assert_str_eq(request.headers[2], "webhook-timestamp: 1769854864");
+	ck_assert_str_eq(request.headers[3],
+		"webhook-signature: v1,f3E1tDLRBfVqLzrE+EKoMAw3lu6CPGPf61FJ5WWfsR0=");
+	ck_assert_str_eq(request.body, event);
+	request_clear(&request);
+	subscriber.secret = two_secrets;
+	webhook_create_request(&task, &subscriber, 1769854864, &request);
+	ck_assert_str_eq(request.headers[3],
+		"webhook-signature: v1,dZPFEK5axaPIagfqrevQtl/TJvUZ2Q3mFRK7KWpiGdE= "
+		"v1,vWnhyx2//WInPMFmtNH1lm3YnaRyEXGhgLM26Exo7mU=");
+	request_clear(&request);
+	free(event);
+}
+END_TEST
+
 static struct http_answer make_answer(char *body)
 {
 	return (struct http_answer){ .status = 200, .body = body, .body_size = strlen(body) };
@@ -221,6 +252,7 @@ int main(void)
 		a_restore_is_called_by_its_key,
 		many_restores_go_in_one_call,
 		a_refund_names_its_trade,
+		a_webhook_is_signed_as_the_document_shows,
 		answers_are_judged_as_the_document_says,
 		an_alert_is_the_webhook_of_alertmanager,
 	};

@@ -163,6 +163,20 @@ START_TEST(a_file_that_is_not_there_is_no_mistake)
 }
 END_TEST
 
+/* The file of docs/messages.md. */
+START_TEST(the_file_of_the_document_can_be_read)
+{
+	struct error error = { .text = "" };
+
+	ck_assert_msg(subscriber_list_read(TEST_SOURCE_DIR "/tests/data/webhooks", &list, &error) ==
+			      RESULT_OK,
+		"%s", error.text);
+	ck_assert_uint_eq(list.count, 3);
+	ck_assert_str_eq(list.items[2].name, "notify");
+	ck_assert_str_eq(list.items[2].secret, "whsec_bmV3 whsec_b2xk");
+}
+END_TEST
+
 int main(void)
 {
 	static const struct runner_fixture fixture = { NULL, tear_down };
@@ -176,6 +190,7 @@ int main(void)
 		zero_bytes_and_endless_lines_are_no_text,
 		there_is_a_limit_to_their_number,
 		a_file_that_is_not_there_is_no_mistake,
+		the_file_of_the_document_can_be_read,
 	};
 
 	return runner_run_with("subscriber", &fixture, tests, ARRAY_LENGTH(tests));
