@@ -11,6 +11,7 @@
 #include "common/base/text.h"
 #include "common/io/endpoint.h"
 #include "common/io/httpd_clients.h"
+#include "common/io/httpd_routes.h"
 
 enum {
 	CONNECTION_MEMORY_BYTES = 16384, /* also the limit for the head of a request */
@@ -39,6 +40,8 @@ struct httpd {
 	uint16_t port;
 	struct httpd_clients clients;
 	struct exchange *delayed;
+	size_t under_way;
+	int listener; /* -1: the door is closed */
 };
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **place,
@@ -80,6 +83,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 		return;
 	httpd_clients_touch(&httpd->clients, exchange->client);
 	forget_delayed(httpd, exchange);
+	httpd->under_way--;
 	if (exchange->response != NULL)
 		MHD_destroy_response(exchange->response);
 	free(exchange->body);
@@ -120,64 +124,8 @@ static void take_body(struct httpd *httpd, struct exchange *exchange, const char
 	exchange->body[needed] = '\0';
 }
 
-void httpd_add_header(struct httpd_answer *answer, const char *name, const char *value)
-{
-	size_t place = 0;
-
-	while (place < HTTPD_HEADER_MAX && answer->headers[place].name != NULL)
-		place++;
-	REQUIRE(place < HTTPD_HEADER_MAX);
-	answer->headers[place].name = name;
-	(void)text_copy(answer->headers[place].value, HTTPD_HEADER_VALUE_SIZE, value);
-}
-
-static void set_plain_answer(struct httpd_answer *answer, unsigned int status, const char *text)
-{
-	answer->status = status;
-	answer->body_adopt = memory_copy_text(text);
-	answer->body_size = strlen(text);
-}
-
-static bool is_path_of(const struct httpd_route *route, const char *path)
-{
-	size_t length = strlen(route->path);
-
-	if (length >= 2 && text_equals(route->path + length - 2, "/*"))
-		return strncmp(route->path, path, length - 1) == 0;
-	return text_equals(route->path, path);
-}
-
-/* HEAD is answered like GET; the library leaves out the body. */
-static bool is_method_of(const struct httpd_route *route, const char *method)
-{
-	return text_equals(route->method, method) ||
-	       (text_equals(method, "HEAD") && text_equals(route->method, "GET"));
-}
-
-static void handle(
-	struct httpd *httpd, const struct httpd_request *request, struct httpd_answer *answer)
-{
-	const struct httpd_route *route = httpd->settings.routes;
-	const char *allowed = NULL;
-
-	for (; route->path != NULL; route++) {
-		if (!is_path_of(route, request->path))
-			continue;
-		if (is_method_of(route, request->method)) {
-			route->handle(httpd->settings.context, request, answer);
-			return;
-		}
-		allowed = route->method;
-	}
-	if (allowed == NULL) {
-		set_plain_answer(answer, MHD_HTTP_NOT_FOUND, "not found\n");
-		return;
-	}
-	set_plain_answer(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed\n");
-	httpd_add_header(answer, MHD_HTTP_HEADER_ALLOW, allowed);
-}
-
-static void keep_answer(struct exchange *exchange, struct httpd_answer *answer)
+static void keep_answer(
+	const struct httpd *httpd, struct exchange *exchange, struct httpd_answer *answer)
 {
 	const char *type =
 		answer->content_type == NULL ? "text/plain; charset=utf-8" : answer->content_type;
@@ -195,6 +143,9 @@ static void keep_answer(struct exchange *exchange, struct httpd_answer *answer)
 		return;
 	}
 	(void)MHD_add_response_header(exchange->response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	if (httpd->listener < 0)
+		(void)MHD_add_response_header(
+			exchange->response, MHD_HTTP_HEADER_CONNECTION, "close");
 	for (size_t i = 0; i < HTTPD_HEADER_MAX && answer->headers[i].name != NULL; i++)
 		(void)MHD_add_response_header(
 			exchange->response, answer->headers[i].name, answer->headers[i].value);
@@ -232,10 +183,10 @@ static enum MHD_Result answer_request(
 	struct httpd_answer answer = { 0 };
 
 	if (exchange->is_too_large)
-		set_plain_answer(&answer, MHD_HTTP_CONTENT_TOO_LARGE, "body too large\n");
+		httpd_refuse(&httpd->settings, &request, MHD_HTTP_CONTENT_TOO_LARGE, &answer);
 	else
-		handle(httpd, &request, &answer);
-	keep_answer(exchange, &answer);
+		httpd_route(&httpd->settings, &request, &answer);
+	keep_answer(httpd, exchange, &answer);
 	if (answer.delay_ms > 0)
 		return delay_answer(httpd, exchange, answer.delay_ms);
 	return send_answer(exchange);
@@ -248,6 +199,7 @@ static struct exchange *begin_exchange(struct httpd *httpd, struct MHD_Connectio
 		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
 	uint64_t size = 0;
 
+	httpd->under_way++;
 	exchange->connection = connection;
 	exchange->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
 				   ->socket_context;
@@ -284,14 +236,15 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	return answer_request(httpd, exchange, method, path);
 }
 
-static void start_daemon(struct httpd *httpd, int listener)
+static void start_daemon(struct httpd *httpd)
 {
 	httpd->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
-		on_request, httpd, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)httpd->settings.connection_max, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)CONNECTION_MEMORY_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, httpd, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, httpd, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+		on_request, httpd, MHD_OPTION_LISTEN_SOCKET, httpd->listener,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)httpd->settings.connection_max,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY_BYTES,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, httpd,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, httpd, MHD_OPTION_UNESCAPE_CALLBACK,
+		unescape, NULL, MHD_OPTION_END);
 }
 
 enum result httpd_create(
@@ -308,7 +261,8 @@ enum result httpd_create(
 	httpd->settings = *settings;
 	httpd->settings.address = NULL; /* the caller's */
 	httpd->port = port;
-	start_daemon(httpd, listener);
+	httpd->listener = listener;
+	start_daemon(httpd);
 	if (httpd->daemon == NULL) {
 		(void)close(listener);
 		free(httpd);
@@ -339,6 +293,21 @@ static void resume_due(struct httpd *httpd, uint64_t now_ms)
 		httpd_clients_touch(&httpd->clients, exchange->client);
 		resume(exchange);
 	}
+}
+
+/* The library lets go of the socket, which is ours then. */
+void httpd_close_door(struct httpd *httpd)
+{
+	if (httpd->listener < 0)
+		return;
+	(void)MHD_quiesce_daemon(httpd->daemon);
+	(void)close(httpd->listener);
+	httpd->listener = -1;
+}
+
+size_t httpd_count_under_way(const struct httpd *httpd)
+{
+	return httpd->under_way;
 }
 
 void httpd_destroy(struct httpd **httpd)

@@ -49,7 +49,9 @@ struct httpd_answer {
 
 struct httpd_route {
 	const char *method;
-	const char *path; /* exact, or ending with a slash and a star: anything below; NULL ends */
+	/* Exact but for stars: one in the middle stands for one name, one at the end for anything
+	 * below.  The first path that fits is taken, whatever the method; NULL ends. */
+	const char *path;
 	void (*handle)(
 		void *context, const struct httpd_request *request, struct httpd_answer *answer);
 };
@@ -57,6 +59,10 @@ struct httpd_route {
 struct httpd_settings {
 	const char *address; /* see endpoint */
 	const struct httpd_route *routes;
+	/* Fills the answer to a request that no route takes: 404, 405 or 413, in answer->status.
+	 * NULL: one plain line. */
+	void (*refuse)(
+		void *context, const struct httpd_request *request, struct httpd_answer *answer);
 	void *context;
 	size_t body_max; /* bytes; more is answered 413 */
 	uint32_t connection_max;
@@ -73,6 +79,10 @@ void httpd_destroy(struct httpd **httpd);
 uint16_t httpd_port(const struct httpd *httpd);
 /* Takes, reads, answers; waits up to wait_ms when nothing is there. */
 void httpd_step(struct httpd *httpd, uint64_t wait_ms);
+/* From now on nobody new is let in, and who is there leaves with the next answer.  Once is enough. */
+void httpd_close_door(struct httpd *httpd);
+/* Requests that have begun and whose answers are not sent yet. */
+size_t httpd_count_under_way(const struct httpd *httpd);
 
 /* One more header of the answer; name is a constant.  REQUIREs a free place. */
 void httpd_add_header(struct httpd_answer *answer, const char *name, const char *value);
