@@ -11,6 +11,7 @@
 
 /* The library has macros of these names; ours are functions. */
 #undef json_is_object
+#undef json_is_array
 
 static const struct {
 	enum json_error_code code;
@@ -125,6 +126,11 @@ char *json_write(const struct json *root)
 bool json_is_object(const struct json *value)
 {
 	return value != NULL && json_typeof(as_library_const(value)) == JSON_OBJECT;
+}
+
+bool json_is_array(const struct json *value)
+{
+	return value != NULL && json_typeof(as_library_const(value)) == JSON_ARRAY;
 }
 
 const struct json *json_get(const struct json *object, const char *key)

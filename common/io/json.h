@@ -30,6 +30,7 @@ MUST_USE char *json_write(const struct json *root);
 
 /* ---- reading; borrowed.  NULL or false when absent or of another type. */
 bool json_is_object(const struct json *value);
+bool json_is_array(const struct json *value);
 const struct json *json_get(const struct json *object, const char *key);
 const char *json_get_text(const struct json *object, const char *key);
 bool json_get_int(const struct json *object, const char *key, int64_t *value_out);
