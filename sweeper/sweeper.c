@@ -34,6 +34,7 @@ struct sweeper {
 	uint64_t next_ping_ms;
 	uint64_t next_chore_ms;
 	uint64_t next_unknown_ms;
+	uint64_t unknown_last_id; /* how far the look at them has come */
 };
 
 enum family {
@@ -262,14 +263,17 @@ static enum result keep_house(struct sweeper *sweeper, uint64_t now_ms, struct e
 
 static enum result settle_unknown(struct sweeper *sweeper, uint64_t now_ms, struct error *error)
 {
-	uint64_t settled = 0;
+	struct payment_unknown unknown = { .last_id = sweeper->unknown_last_id };
 	enum result result = payment_settle_unknown(
-		sweeper->db, sweeper->settings->unknown_grace_ms, UNKNOWN_BATCH, &settled, error);
+		sweeper->db, sweeper->settings->unknown_grace_ms, UNKNOWN_BATCH, &unknown, error);
 
-	sweeper->next_unknown_ms = now_ms + UNKNOWN_INTERVAL_MS;
-	metrics_add(&sweeper_metrics[FAMILY_UNKNOWN], 0, settled);
-	if (settled > 0)
-		log_info(log_event("unknown_payments_settled"), log_uint("count", settled));
+	/* Comes back at once while there is more. */
+	sweeper->unknown_last_id = unknown.last_id;
+	if (result != RESULT_OK)
+		sweeper->next_unknown_ms = now_ms + UNKNOWN_INTERVAL_MS;
+	metrics_add(&sweeper_metrics[FAMILY_UNKNOWN], 0, unknown.settled);
+	if (unknown.settled > 0)
+		log_info(log_event("unknown_payments_settled"), log_uint("count", unknown.settled));
 	return result;
 }
 
@@ -311,6 +315,8 @@ static enum result sweep_or_rest(struct sweeper *sweeper, struct error *error)
 	else if (now_ms - sweeper->pass_start_ms >= sweeper->settings->budget_ms) {
 		/* The round is over, the pass goes on from its cursor after the chores. */
 		result = keep_house(sweeper, now_ms, error);
+		if (result == RESULT_OK)
+			result = settle_unknown(sweeper, now_ms, error);
 		sweeper->pass_start_ms = now_ms;
 	}
 	return result;

@@ -92,7 +92,8 @@ const struct invariant_query invariant_queries[] = {
 		"', ', p.outcome) FROM t_payment p LEFT JOIN t_compensation c "
 		"ON c.order_no = p.order_no AND c.kind = 'REFUND' "
 		"AND c.idempotency_key = CONCAT('refund:', p.channel, ':', p.trade_no) WHERE ",
-		" AND c.id IS NULL AND (p.outcome IN ('LATE', 'DUPLICATE', 'MISMATCH') "
+		" AND c.id IS NULL AND p.amount_cents > 0 "
+		"AND (p.outcome IN ('LATE', 'DUPLICATE', 'MISMATCH') "
 		"OR (p.outcome = 'UNKNOWN_ORDER' AND p.refund_state <> 'NONE')) "
 		"AND (p.refund_state <> 'DONE' OR p.updated_at > "
 		"UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND)" MOST },

@@ -32,7 +32,7 @@ enum {
 	PAYMENT_CURRENCY_SIZE = 3 + 1,
 };
 
-/* Every text is a key (text_is_key) already. */
+/* Every text is a key (text_is_key) already, and the channel what payment_is_channel says. */
 struct payment_notice {
 	char channel[PAYMENT_CHANNEL_SIZE];
 	char trade_no[TEXT_KEY_SIZE];
@@ -41,24 +41,40 @@ struct payment_notice {
 	char currency[PAYMENT_CURRENCY_SIZE];
 };
 
+/*
+ * A key without a colon: the key of a refund is refund:<channel>:<trade_no>, so that a colon could make
+ * two trades one.
+ */
+bool payment_is_channel(const char *text);
+
 struct payment_result {
 	enum payment_outcome outcome;
+	bool is_refunded;  /* its money goes back, or went back */
 	bool is_repeated;  /* this trade was judged before: nothing was changed */
 	bool is_different; /* repeated, but with another order, amount or currency */
 };
 
 /*
  * One transaction, repeated a bounded number of times when it loses a race.  OK: committed.
- * TEMPORARY: what happened is unknown; the same notice again is safe.
+ * TEMPORARY: what happened is unknown, or somebody holds the order; the same notice again is safe.
+ * It never waits for an order that is locked longer than a moment.
  */
 MUST_USE enum result payment_apply(struct db *db, const struct payment_notice *notice,
 	struct payment_result *result_out, struct error *error);
 
+/* How far the look at payments of unknown orders has come, and what it did; all zero: from the start. */
+struct payment_unknown {
+	uint64_t last_id;
+	uint64_t settled;
+	uint64_t failed; /* left as they are, each with its line in the log */
+};
+
 /*
  * For housekeeping: judges anew at most limit payments of unknown orders that are older than
- * grace_ms; an order that is still unknown gets its refund task.  settled_out: how many.
+ * grace_ms, each in a transaction of its own; an order that is still unknown gets its refund task.
+ * NONE: nothing is behind last_id, which is 0 again.
  */
 MUST_USE enum result payment_settle_unknown(struct db *db, uint64_t grace_ms, uint32_t limit,
-	uint64_t *settled_out, struct error *error);
+	struct payment_unknown *unknown, struct error *error);
 
 #endif
