@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/failpoint.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/io/db.h"
@@ -12,6 +13,24 @@ enum {
 	TRY_MAX = 6,
 	PAUSE_MAX_MS = 20,
 	ERROR_DUPLICATE = 1062,
+	ERROR_LOCK_WAIT = 1205,
+	ITEM_COLUMNS = 3,
+	CHUNK_MAX = 32, /* items of the longest statement */
+};
+
+#define ROW          "(?, ?, ?)"
+#define ROWS_8       ROW ", " ROW ", " ROW ", " ROW ", " ROW ", " ROW ", " ROW ", " ROW
+#define INSERT_ITEMS "INSERT INTO t_order_item (order_id, sku_id, quantity) VALUES "
+
+/* Few different statements, longest first. */
+static const struct {
+	size_t count;
+	const char *sql;
+} chunks[] = {
+	{ CHUNK_MAX, INSERT_ITEMS ROWS_8 ", " ROWS_8 ", " ROWS_8 ", " ROWS_8 },
+	{ 8, INSERT_ITEMS ROWS_8 },
+	{ 2, INSERT_ITEMS ROW ", " ROW },
+	{ 1, INSERT_ITEMS ROW },
 };
 
 static enum result insert_order(struct db *db, const struct creation *creation, struct error *error)
@@ -31,15 +50,27 @@ static enum result insert_order(struct db *db, const struct creation *creation, 
 static enum result insert_items(
 	struct db *db, const struct creation *creation, uint64_t order_id, struct error *error)
 {
-	static const char sql[] =
-		"INSERT INTO t_order_item (order_id, sku_id, quantity) VALUES (?, ?, ?)";
+	struct db_param params[CHUNK_MAX * ITEM_COLUMNS];
 	enum result result = RESULT_OK;
+	size_t done = 0;
 
-	for (size_t i = 0; i < creation->item_count && result == RESULT_OK; i++) {
-		const struct db_param params[] = { db_uint(order_id),
-			db_text(creation->items[i].sku_id), db_uint(creation->items[i].quantity) };
+	for (size_t chunk = 0; done < creation->item_count && result == RESULT_OK;) {
+		size_t count = chunks[chunk].count;
 
-		result = db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error);
+		if (count > creation->item_count - done) {
+			chunk++;
+			continue;
+		}
+		for (size_t i = 0; i < count; i++) {
+			const struct creation_item *item = &creation->items[done + i];
+
+			params[ITEM_COLUMNS * i] = db_uint(order_id);
+			params[ITEM_COLUMNS * i + 1] = db_text(item->sku_id);
+			params[ITEM_COLUMNS * i + 2] = db_uint(item->quantity);
+		}
+		result = db_execute(
+			db, chunks[chunk].sql, params, ITEM_COLUMNS * count, NULL, error);
+		done += count;
 	}
 	return result;
 }
@@ -54,7 +85,6 @@ static enum result insert_event(struct db *db, const struct creation *creation, 
 	return db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error);
 }
 
-/* CONFLICT: there is an order with this number. */
 static enum result create_once(
 	struct db *db, const struct creation *creation, bool *is_taken_out, struct error *error)
 {
@@ -70,7 +100,12 @@ static enum result create_once(
 		result = insert_items(db, creation, db_last_insert_id(db), error);
 	if (result == RESULT_OK)
 		result = insert_event(db, creation, error);
-	return result == RESULT_OK ? db_commit(db, error) : result;
+	if (result == RESULT_OK)
+		FAILPOINT("before_commit");
+	result = result == RESULT_OK ? db_commit(db, error) : result;
+	if (result == RESULT_OK)
+		FAILPOINT("after_commit");
+	return result;
 }
 
 static int compare_items(const void *left, const void *right)
@@ -161,6 +196,9 @@ enum result creation_run(struct db *db, const struct creation *creation,
 		*outcome_out = CREATION_OUTCOME_CREATED;
 		result = create_once(db, creation, &is_taken, error);
 		db_rollback(db); /* does nothing after a commit */
+		/* It has lasted as long as the limit allows already. */
+		if (result == RESULT_CONFLICT && db_last_errno(db) == ERROR_LOCK_WAIT)
+			break;
 		if (result == RESULT_OK && is_taken)
 			result = compare_stored(db, creation, outcome_out, error);
 	}
