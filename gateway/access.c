@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -14,9 +15,9 @@
 enum {
 	TOKEN_MAX = 256,
 	NAME_SIZE = 64 + 1,
-	LINE_SIZE = 256,
-	RATE_PER_SECOND = 2000, /* of one caller, */
-	BURST = 4000,           /* and what it may ask for at once */
+	LINE_SIZE = 64 + 1 + 64 + 2, /* longer than any good one */
+	RATE_PER_SECOND = 2000,      /* of one caller, */
+	BURST = 4000,                /* and what it may ask for at once */
 };
 
 /* A token bucket: it holds thousandths of a request. */
@@ -39,7 +40,8 @@ static bool is_digest(const char *text)
 	       strspn(text, "0123456789abcdef") == SIGNATURE_HEX_SIZE - 1;
 }
 
-static bool read_line(char *line, struct caller *caller)
+/* "name:digest" */
+static bool read_caller(char *line, struct caller *caller)
 {
 	char *colon = strchr(line, ':');
 
@@ -51,20 +53,34 @@ static bool read_line(char *line, struct caller *caller)
 	       text_copy(caller->digest, sizeof(caller->digest), colon + 1);
 }
 
-/* Blank lines and # are skipped.  false: a line is something else. */
-static bool read_lines(FILE *file, struct caller *callers, size_t *count_out)
+/* The next line without its end, cut when it is longer than any caller's.  false: no more. */
+static bool next_line(FILE *file, char line[LINE_SIZE])
+{
+	size_t size = 0;
+	int c = 0;
+
+	while ((c = getc(file)) != EOF && c != '\n')
+		if (size < LINE_SIZE - 1)
+			line[size++] = c == '\0' ? '?' : (char)c;
+	if (size > 0 && line[size - 1] == '\r')
+		size--;
+	line[size] = '\0';
+	return c != EOF || size > 0;
+}
+
+/* Blank lines and those that begin with # are skipped.  0: all is well, else the wrong line. */
+static unsigned int read_callers(FILE *file, struct caller *callers, size_t *count_out)
 {
 	char line[LINE_SIZE];
 
-	while (fgets(line, sizeof(line), file) != NULL) {
-		line[strcspn(line, "\r\n")] = '\0';
+	for (unsigned int number = 1; next_line(file, line); number++) {
 		if (line[0] == '\0' || line[0] == '#')
 			continue;
-		if (*count_out == TOKEN_MAX || !read_line(line, &callers[*count_out]))
-			return false;
+		if (*count_out == TOKEN_MAX || !read_caller(line, &callers[*count_out]))
+			return number;
 		*count_out += 1;
 	}
-	return true;
+	return 0;
 }
 
 enum result access_reload(struct access *access, struct error *error)
@@ -78,13 +94,19 @@ enum result access_reload(struct access *access, struct error *error)
 		return error_set(RESULT_PERMANENT, error,
 			"LAPSE_API_TOKENS_FILE: %s cannot be read", access->tokens_file);
 	struct caller *callers = memory_allocate_array(TOKEN_MAX, sizeof(*callers));
-	bool is_good = read_lines(file, callers, &count) && count > 0;
+	unsigned int wrong_line = read_callers(file, callers, &count);
 	(void)fclose(file);
-	if (!is_good) {
+	enum result result = RESULT_OK;
+	if (wrong_line > 0)
+		result = error_set(RESULT_PERMANENT, error,
+			"LAPSE_API_TOKENS_FILE: line %u of %s is not name:sha256, or one too many",
+			wrong_line, access->tokens_file);
+	else if (count == 0)
+		result = error_set(RESULT_PERMANENT, error,
+			"LAPSE_API_TOKENS_FILE: %s has no token", access->tokens_file);
+	if (result != RESULT_OK) {
 		free(callers);
-		return error_set(RESULT_PERMANENT, error,
-			"LAPSE_API_TOKENS_FILE: %s has lines that are not name:sha256",
-			access->tokens_file);
+		return result;
 	}
 	free(access->callers);
 	access->callers = callers;
@@ -126,7 +148,7 @@ static struct caller *find_caller(struct access *access, const struct httpd_requ
 
 	if (access->tokens_file == NULL)
 		return &access->callers[0];
-	if (header == NULL || !text_starts_with(header, scheme))
+	if (header == NULL || strncasecmp(header, scheme, strlen(scheme)) != 0)
 		return NULL;
 	const char *token = header + strlen(scheme);
 	signature_sha256_hex(digest, token, strlen(token));

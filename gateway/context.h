@@ -4,16 +4,21 @@
 #ifndef GATEWAY_CONTEXT_H
 #define GATEWAY_CONTEXT_H
 
+#include <stdint.h>
+
 struct access;
-struct db;
+struct database;
 struct gateway_settings;
 struct rules;
 
 struct context {
 	const struct gateway_settings *settings;
-	struct db *db;
+	struct database *database;
 	struct access *access;
 	struct rules *rules;
+	uint64_t stop_ms;       /* when a stop request was seen first; 0: there is none */
+	uint64_t busy_count;    /* requests that were told to come again, for the log */
+	uint64_t refused_count; /* notices with a bad signature, for the log */
 };
 
 #endif

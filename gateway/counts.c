@@ -1,5 +1,7 @@
 #include "gateway/counts.h"
 
+#include <assert.h>
+
 enum family {
 	FAMILY_REQUESTS,
 	FAMILY_DURATION,
@@ -9,27 +11,32 @@ enum family {
 };
 
 /* The codes this program answers with; what is not here is counted as 500. */
-static const unsigned int codes[] = { 200, 201, 400, 401, 403, 404, 409, 429, 500, 503 };
+static const unsigned int codes[] = { 200, 201, 400, 401, 403, 404, 405, 409, 413, 429, 500, 503 };
 
 enum {
 	CODE_COUNT = sizeof(codes) / sizeof(codes[0]),
-	CODE_500 = 8
+	CODE_500 = CODE_COUNT - 2
 };
 
 #define CREATE "route=\"/v1/orders\""
 #define READ   "route=\"/v1/orders/{order_no}\""
 #define CANCEL "route=\"/v1/orders/{order_no}/cancel\""
 #define NOTIFY "route=\"/v1/payments/notify\""
+#define OTHER  "route=\"other\""
 
 #define BY_CODE(route)                                                               \
 	route ",code=\"200\"", route ",code=\"201\"", route ",code=\"400\"",         \
 		route ",code=\"401\"", route ",code=\"403\"", route ",code=\"404\"", \
-		route ",code=\"409\"", route ",code=\"429\"", route ",code=\"500\"", \
-		route ",code=\"503\""
+		route ",code=\"405\"", route ",code=\"409\"", route ",code=\"413\"", \
+		route ",code=\"429\"", route ",code=\"500\"", route ",code=\"503\""
 
 static const char *const request_series[] = { BY_CODE(CREATE), BY_CODE(READ), BY_CODE(CANCEL),
-	BY_CODE(NOTIFY), NULL };
-static const char *const route_series[] = { CREATE, READ, CANCEL, NOTIFY, NULL };
+	BY_CODE(NOTIFY), BY_CODE(OTHER), NULL };
+static const char *const route_series[] = { CREATE, READ, CANCEL, NOTIFY, OTHER, NULL };
+
+static_assert(ARRAY_LENGTH(request_series) == CODE_COUNT * (COUNTS_ROUTE_OTHER + 1) + 1,
+	"one series for each code of each route");
+
 static const char *const payment_series[] = { "outcome=\"applied\"", "outcome=\"late\"",
 	"outcome=\"duplicate\"", "outcome=\"mismatch\"", "outcome=\"unknown_order\"",
 	"outcome=\"repeated\"", NULL };

@@ -15,6 +15,7 @@ enum counts_route {
 	COUNTS_ROUTE_READ,
 	COUNTS_ROUTE_CANCEL,
 	COUNTS_ROUTE_NOTIFY,
+	COUNTS_ROUTE_OTHER, /* what no route takes */
 };
 
 enum counts_auth {

@@ -11,14 +11,17 @@
 #include "gateway/access.h"
 #include "gateway/context.h"
 #include "gateway/counts.h"
+#include "gateway/database.h"
+#include "gateway/intake.h"
 #include "gateway/orders.h"
 #include "gateway/payments.h"
 
 enum {
 	STEP_WAIT_MS = 500,
-	CHECK_INTERVAL_MS = 1000,
+	DRAIN_WAIT_MS = 20,
+	DRAIN_TURNS = 10, /* with nothing to do, until nobody is expected any more */
 	BODY_MAX = 65536,
-	CONNECTION_MAX = 1024,
+	CONNECTION_MAX = 768, /* below the usual limit of 1024 open files */
 	TIME_LIMIT_MS = 10000,
 	RULES_MAX_AGE_MS = 3000,
 };
@@ -26,14 +29,13 @@ enum {
 struct gateway {
 	struct context context;
 	struct httpd *httpd;
-	uint64_t next_check_ms;
-	uint64_t failures;
+	int idle_turns; /* of the drain */
 };
 
 static const struct httpd_route routes[] = {
 	{ "POST", "/v1/orders", orders_create },
+	{ "POST", "/v1/orders/*/cancel", orders_cancel },
 	{ "GET", "/v1/orders/*", orders_read },
-	{ "POST", "/v1/orders/*", orders_cancel },
 	{ "POST", "/v1/payments/notify", payments_notify },
 	{ NULL, NULL, NULL },
 };
@@ -43,8 +45,9 @@ static void dump(void *context)
 	const struct gateway *gateway = context;
 
 	log_info(log_event("dump"), log_uint("port", httpd_port(gateway->httpd)),
-		log_uint("mysql", db_is_connected(gateway->context.db)),
-		log_uint("failures", gateway->failures));
+		log_uint("under_way", httpd_count_under_way(gateway->httpd)),
+		log_uint("put_off", gateway->context.busy_count),
+		log_uint("refused", gateway->context.refused_count));
 }
 
 static void reload(void *context)
@@ -56,6 +59,24 @@ static void reload(void *context)
 		log_error(log_event("reload_failed"), log_text("error", error.text));
 }
 
+/*
+ * Who has connected is let in and answered, then the door is closed; whoever keeps a connection open
+ * is told with his next answer that it ends.
+ */
+static enum result drain(void *context, struct error *error)
+{
+	struct gateway *gateway = context;
+
+	(void)error;
+	if (gateway->idle_turns == 0)
+		httpd_step(gateway->httpd, 0);
+	httpd_close_door(gateway->httpd);
+	httpd_step(gateway->httpd, DRAIN_WAIT_MS);
+	gateway->idle_turns =
+		httpd_count_under_way(gateway->httpd) > 0 ? 1 : gateway->idle_turns + 1;
+	return gateway->idle_turns > DRAIN_TURNS ? RESULT_NONE : RESULT_OK;
+}
+
 const struct service_program gateway_program = {
 	.name = "lapse-gateway",
 	.summary = "HTTP API for orders and payment notices: create, pay, cancel, read",
@@ -65,6 +86,7 @@ const struct service_program gateway_program = {
 	.checks = SERVICE_CHECK_MYSQL | SERVICE_CHECK_HTTP,
 	.dump = dump,
 	.reload = reload,
+	.drain = drain,
 };
 
 enum result gateway_create(
@@ -74,6 +96,7 @@ enum result gateway_create(
 	const struct httpd_settings server = {
 		.address = settings->address,
 		.routes = routes,
+		.refuse = intake_refuse,
 		.context = &gateway->context,
 		.body_max = BODY_MAX,
 		.connection_max = CONNECTION_MAX,
@@ -81,7 +104,7 @@ enum result gateway_create(
 	};
 
 	gateway->context.settings = settings;
-	db_create(&settings->mysql, &gateway->context.db);
+	database_create(&settings->mysql, &gateway->context.database);
 	rules_create(RULES_MAX_AGE_MS, &gateway->context.rules);
 	enum result result = access_create(settings->tokens_file, &gateway->context.access, error);
 	if (result == RESULT_OK)
@@ -104,32 +127,9 @@ void gateway_destroy(struct gateway **gateway)
 	httpd_destroy(&(*gateway)->httpd);
 	access_destroy(&(*gateway)->context.access);
 	rules_destroy(&(*gateway)->context.rules);
-	db_destroy(&(*gateway)->context.db);
+	database_destroy(&(*gateway)->context.database);
 	free(*gateway);
 	*gateway = NULL;
-}
-
-/* Requests are answered 503 meanwhile. */
-static void keep_connected(struct gateway *gateway)
-{
-	struct error error = { .text = "" };
-	uint64_t now_ms = clock_now_ms();
-
-	if (now_ms < gateway->next_check_ms)
-		return;
-	gateway->next_check_ms = now_ms + CHECK_INTERVAL_MS;
-	enum result result = db_ensure_connected(gateway->context.db, &error);
-	if (result == RESULT_OK)
-		result = db_ping(gateway->context.db, &error);
-	service_set_check(SERVICE_CHECK_MYSQL, result == RESULT_OK, error.text);
-	if (result != RESULT_OK && log_is_worth_repeating(&gateway->failures))
-		log_warn(log_event("mysql_is_away"), log_text("error", error.text),
-			log_uint("count", gateway->failures));
-	if (result == RESULT_OK && gateway->failures > 0) {
-		log_info(log_event("mysql_is_back"), log_uint("failures", gateway->failures));
-		service_note_reconnect(SERVICE_CHECK_MYSQL);
-		gateway->failures = 0;
-	}
 }
 
 enum result gateway_step(void *context, struct error *error)
@@ -137,7 +137,7 @@ enum result gateway_step(void *context, struct error *error)
 	struct gateway *gateway = context;
 
 	(void)error;
-	keep_connected(gateway);
+	database_watch(gateway->context.database);
 	httpd_step(gateway->httpd, STEP_WAIT_MS);
 	return RESULT_OK;
 }

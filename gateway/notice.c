@@ -16,17 +16,17 @@ enum {
 
 #define AMOUNT_MAX INT64_C(9007199254740991)
 
-static void sign(const struct httpd_request *request, const char *time, const char *secret,
-	char signature[SIGNATURE_HEX_SIZE])
+static char *write_signed_text(
+	const char *time, const char *body, size_t body_size, size_t *size_out)
 {
 	size_t time_size = strlen(time);
-	char *text = memory_allocate(time_size + 1 + request->body_size);
+	char *text = memory_allocate(time_size + 1 + body_size);
 
-	memcpy(text, time, time_size + 1);
+	memcpy(text, time, time_size);
 	text[time_size] = '.';
-	memcpy(text + time_size + 1, request->body, request->body_size);
-	signature_hex(signature, secret, strlen(secret), text, time_size + 1 + request->body_size);
-	free(text);
+	memcpy(text + time_size + 1, body, body_size);
+	*size_out = time_size + 1 + body_size;
+	return text;
 }
 
 static bool is_fresh(const char *time, uint64_t now_s)
@@ -72,26 +72,28 @@ static bool has_signature(const char *header, const char *expected)
 	return is_found;
 }
 
-bool notice_is_signed(const struct httpd_request *request, const char *secret,
-	const char *secret_old, uint64_t now_s)
+bool notice_is_signed(const char *header, const char *body, size_t body_size,
+	const struct notice_secrets *secrets, uint64_t now_s)
 {
-	const char *const secrets[] = { secret, secret_old };
-	const char *header = httpd_header(request, "X-Lapse-Signature");
+	const char *const keys[] = { secrets->current, secrets->old };
 	const char *place = header;
 	char time[TIME_SIZE];
 	bool is_signed = false;
+	size_t size = 0;
 
 	if (header == NULL || strlen(header) > HEADER_MAX ||
 		!next_part(&place, "t=", time, sizeof(time)) || !is_fresh(time, now_s))
 		return false;
-	for (size_t i = 0; i < ARRAY_LENGTH(secrets); i++) {
+	char *text = write_signed_text(time, body, body_size, &size);
+	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		char expected[SIGNATURE_HEX_SIZE];
 
-		if (secrets[i] == NULL)
+		if (keys[i] == NULL)
 			continue;
-		sign(request, time, secrets[i], expected);
+		signature_hex(expected, keys[i], strlen(keys[i]), text, size);
 		is_signed = has_signature(header, expected) || is_signed;
 	}
+	free(text);
 	return is_signed;
 }
 
@@ -122,49 +124,71 @@ static enum result copy_text(const struct json *root, const char *name, char *ta
 	return RESULT_OK;
 }
 
+static bool is_currency(const char *text)
+{
+	return strlen(text) == 3 && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
+}
+
+static enum result read_money(
+	const struct json *root, struct payment_notice *payment, struct error *error)
+{
+	enum result result =
+		copy_text(root, "currency", payment->currency, sizeof(payment->currency), error);
+
+	if (result != RESULT_OK || !is_currency(payment->currency))
+		return error_set(RESULT_PERMANENT, error, "currency must be three capital letters");
+	if (!json_get_int(root, "amount_cents", &payment->amount_cents) ||
+		payment->amount_cents < 0 || payment->amount_cents > AMOUNT_MAX)
+		return error_set(RESULT_PERMANENT, error,
+			"amount_cents must be a whole number of cents, 0 or more");
+	return RESULT_OK;
+}
+
 static enum result read_payment(
 	const struct json *root, struct payment_notice *payment, struct error *error)
 {
 	enum result result =
 		copy_key(root, "channel", payment->channel, sizeof(payment->channel), error);
 
+	if (result == RESULT_OK && !payment_is_channel(payment->channel))
+		result = error_set(RESULT_PERMANENT, error, "channel must have no colon");
 	if (result == RESULT_OK)
 		result = copy_key(
 			root, "trade_no", payment->trade_no, sizeof(payment->trade_no), error);
 	if (result == RESULT_OK)
 		result = copy_key(
 			root, "order_no", payment->order_no, sizeof(payment->order_no), error);
-	if (result == RESULT_OK)
-		result = copy_key(
-			root, "currency", payment->currency, sizeof(payment->currency), error);
-	if (result == RESULT_OK && strlen(payment->currency) != 3)
-		result = error_set(
-			RESULT_PERMANENT, error, "currency must be three capital letters");
-	if (result == RESULT_OK &&
-		(!json_get_int(root, "amount_cents", &payment->amount_cents) ||
-			payment->amount_cents < 0 || payment->amount_cents > AMOUNT_MAX))
-		result = error_set(RESULT_PERMANENT, error,
-			"amount_cents must be a whole number of cents, 0 or more");
-	return result;
+	return result == RESULT_OK ? read_money(root, payment, error) : result;
+}
+
+/* What only other states lack or have in another form is no mistake: they change nothing. */
+static enum result read_root(const struct json *root, struct notice *notice, struct error *error)
+{
+	const char *state = json_get_text(root, "state");
+
+	if (!json_is_object(root))
+		return error_set(RESULT_PERMANENT, error, "the body must be a JSON object");
+	if (state == NULL)
+		return error_set(RESULT_PERMANENT, error, "state must be a text");
+	notice->is_paid = text_equals(state, "paid");
+	(void)text_clip(notice->state, sizeof(notice->state), state, strlen(state));
+	enum result result = copy_text(
+		root, "merchant_id", notice->merchant_id, sizeof(notice->merchant_id), error);
+	if (result != RESULT_OK)
+		return result;
+	result = read_payment(root, &notice->payment, error);
+	return notice->is_paid ? result : RESULT_OK;
 }
 
 enum result notice_read(
-	const struct httpd_request *request, struct notice *notice_out, struct error *error)
+	const char *body, size_t body_size, struct notice *notice_out, struct error *error)
 {
 	struct json *root = NULL;
-	enum result result = json_parse(request->body, request->body_size, BODY_MAX, &root, error);
+	enum result result = json_parse(body, body_size, BODY_MAX, &root, error);
 
 	memset(notice_out, 0, sizeof(*notice_out));
-	if (result == RESULT_OK && !json_is_object(root))
-		result = error_set(RESULT_PERMANENT, error, "the body must be a JSON object");
 	if (result == RESULT_OK)
-		result = copy_key(
-			root, "state", notice_out->state, sizeof(notice_out->state), error);
-	if (result == RESULT_OK)
-		result = copy_text(root, "merchant_id", notice_out->merchant_id,
-			sizeof(notice_out->merchant_id), error);
-	if (result == RESULT_OK)
-		result = read_payment(root, &notice_out->payment, error);
+		result = read_root(root, notice_out, error);
 	json_destroy(&root);
 	return result;
 }

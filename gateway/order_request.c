@@ -5,7 +5,6 @@
 #include "common/base/text.h"
 #include "common/base/ulid.h"
 #include "common/io/json.h"
-#include "common/order/rule.h"
 
 enum {
 	BODY_MAX = 65536,
@@ -86,12 +85,14 @@ static enum result read_items(
 	const struct json *items = json_get(root, "items");
 	enum result result = RESULT_OK;
 
-	if (items != NULL && json_is_object(items))
+	if (items != NULL && !json_is_array(items))
 		return error_set(RESULT_PERMANENT, error, "items must be a list");
 	creation->item_count = items == NULL ? 0 : json_count(items);
-	if (creation->item_count > CREATION_ITEM_MAX)
-		return error_set(
-			RESULT_PERMANENT, error, "more than %d items", (int)CREATION_ITEM_MAX);
+	if (creation->item_count > CREATION_ITEM_MAX) {
+		creation->item_count = 0;
+		return error_set(RESULT_PERMANENT, error, "items must be a list of at most %d",
+			(int)CREATION_ITEM_MAX);
+	}
 	for (size_t i = 0; i < creation->item_count && result == RESULT_OK; i++)
 		result = read_item(json_at(items, i), &creation->items[i], error);
 	return result;
@@ -114,45 +115,30 @@ static enum result read_timeout(
 	return RESULT_OK;
 }
 
-static enum result find_timeout(const struct context *context, const struct json *root,
-	struct creation *creation, struct error *error)
+static enum result read_attributes(
+	const struct json *root, struct rule_attributes *attributes, struct error *error)
 {
 	const struct json *given = json_get(root, "attributes");
-	struct rule_attributes attributes = { 0 };
-	struct rule_match match;
 
 	if (given != NULL && !json_is_object(given))
 		return error_set(RESULT_PERMANENT, error, "attributes must be an object");
 	for (size_t i = 0; given != NULL && i < RULE_ATTRIBUTE_COUNT; i++) {
-		const char *value = json_get_text(given, rule_attribute_names[i]);
+		const char *name = rule_attribute_names[i];
+		const char *value = json_get_text(given, name);
 
-		if (json_get(given, rule_attribute_names[i]) != NULL &&
-			(value == NULL || !text_copy(attributes.values[i],
-						  sizeof(attributes.values[i]), value)))
+		if (json_get(given, name) == NULL)
+			continue;
+		if (value == NULL || !text_copy(attributes->values[i], RULE_ATTRIBUTE_SIZE, value))
 			return error_set(RESULT_PERMANENT, error,
-				"%s must be a text of at most 64 characters",
-				rule_attribute_names[i]);
+				"attributes: %s must be a text of at most 64 characters", name);
 	}
-	enum result result = rules_find(context->rules, context->db, &attributes, &match, error);
-	if (result != RESULT_OK)
-		return RESULT_TEMPORARY;
-	creation->has_timeout = match.has_timeout;
-	creation->timeout_ms = match.timeout_ms;
 	return RESULT_OK;
 }
 
-/* Anything else than a W3C trace context is left out, not refused: it is only for tracing. */
-static void read_trace(const struct httpd_request *request, struct creation *creation)
+static enum result read_root(
+	const struct json *root, struct order_request *request, struct error *error)
 {
-	const char *trace = httpd_header(request, "traceparent");
-
-	if (trace != NULL && strlen(trace) == 55 && strspn(trace, "0123456789abcdef-") == 55)
-		(void)text_copy(creation->trace_parent, sizeof(creation->trace_parent), trace);
-}
-
-static enum result read_root(const struct context *context, const struct json *root,
-	struct creation *creation, struct error *error)
-{
+	struct creation *creation = &request->creation;
 	enum result result = RESULT_OK;
 
 	if (!json_is_object(root))
@@ -167,21 +153,49 @@ static enum result read_root(const struct context *context, const struct json *r
 		result = read_money(root, creation, error);
 	if (result == RESULT_OK)
 		result = read_items(root, creation, error);
-	if (result != RESULT_OK)
-		return result;
-	return json_get(root, "timeout") != NULL ? read_timeout(root, creation, error)
-						 : find_timeout(context, root, creation, error);
+	if (result == RESULT_OK)
+		result = read_attributes(root, &request->attributes, error);
+	request->has_own_timeout = json_get(root, "timeout") != NULL;
+	if (result == RESULT_OK && request->has_own_timeout)
+		result = read_timeout(root, creation, error);
+	return result;
 }
 
-enum result order_request_read(const struct context *context, const struct httpd_request *request,
-	struct creation *creation, struct error *error)
+enum result order_request_read(
+	const char *body, size_t body_size, struct order_request *request_out, struct error *error)
 {
 	struct json *root = NULL;
-	enum result result = json_parse(request->body, request->body_size, BODY_MAX, &root, error);
+	enum result result = json_parse(body, body_size, BODY_MAX, &root, error);
 
+	memset(request_out, 0, sizeof(*request_out));
 	if (result == RESULT_OK)
-		result = read_root(context, root, creation, error);
-	read_trace(request, creation);
+		result = read_root(root, request_out, error);
 	json_destroy(&root);
 	return result;
+}
+
+/* Version, trace id, parent id and flags, each in lower-case digits, the ids not all zero. */
+static bool is_trace_parent(const char *text)
+{
+	static const size_t sizes[] = { 2, 32, 16, 2 };
+	static const char digits[] = "0123456789abcdef";
+
+	if (strlen(text) != 55 || text_starts_with(text, "ff"))
+		return false;
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		if (strspn(text, digits) != sizes[i] ||
+			(i > 0 && i < 3 && strspn(text, "0") == sizes[i]))
+			return false;
+		text += sizes[i];
+		if (*text == '-')
+			text++;
+	}
+	return true;
+}
+
+void order_request_set_trace(struct order_request *request, const char *trace_parent)
+{
+	if (trace_parent != NULL && is_trace_parent(trace_parent))
+		(void)text_copy(request->creation.trace_parent,
+			sizeof(request->creation.trace_parent), trace_parent);
 }

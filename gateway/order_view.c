@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "common/io/db.h"
 #include "common/io/json.h"
+#include "common/order/creation.h"
 
 enum {
 	PARAM_MAX = 6
@@ -56,7 +57,7 @@ struct list {
 static const struct list payments = {
 	"payments",
 	"SELECT channel, trade_no, amount_cents, currency, outcome, refund_state, " ISO(
-		"created_at") " FROM t_payment WHERE order_no = ? ORDER BY id LIMIT 200",
+		"created_at") " FROM t_payment WHERE order_no = ? ORDER BY id LIMIT 1000",
 	{ { "channel", MEMBER_TEXT }, { "trade_no", MEMBER_TEXT }, { "amount_cents", MEMBER_INT },
 		{ "currency", MEMBER_TEXT }, { "outcome", MEMBER_TEXT },
 		{ "refund_state", MEMBER_TEXT }, { "noticed_at", MEMBER_TEXT } },
@@ -67,7 +68,7 @@ static const struct list payments = {
 static const struct list tasks = {
 	"tasks",
 	"SELECT id, kind, status, calls, idempotency_key, " ISO("created_at") ", " ISO(
-		"done_at") " FROM t_compensation WHERE order_no = ? ORDER BY id LIMIT 200",
+		"done_at") " FROM t_compensation WHERE order_no = ? ORDER BY id LIMIT 1000",
 	{ { "id", MEMBER_ID }, { "kind", MEMBER_TEXT }, { "status", MEMBER_TEXT },
 		{ "calls", MEMBER_INT }, { "idempotency_key", MEMBER_TEXT },
 		{ "created_at", MEMBER_TEXT }, { "done_at", MEMBER_TEXT } },
@@ -78,28 +79,41 @@ static const struct list tasks = {
 static const struct list items = {
 	"items",
 	"SELECT sku_id, quantity FROM t_order_item WHERE order_id = "
-	"(SELECT id FROM t_order WHERE order_no = ?) ORDER BY id LIMIT 200",
+	"(SELECT id FROM t_order WHERE order_no = ?) ORDER BY id LIMIT 1000",
 	{ { "sku_id", MEMBER_TEXT }, { "quantity", MEMBER_INT } },
 	2,
 	1,
 };
 
-/* What happened when, from the rows themselves. */
+/* Of an outbox row: ORDER_CREATED arms the timeout, every other event is told to the world. */
+#define SENT "IF(event_type = 'ORDER_CREATED', 'armed', CONCAT('published ', event_type))"
+#define DONE                                                                            \
+	"CASE kind WHEN 'STOCK_RESTORE' THEN 'restored' WHEN 'REFUND' THEN 'refunded' " \
+	"ELSE CONCAT('delivered to ', target) END"
+#define LATENESS "TIMESTAMPDIFF(MICROSECOND, expire_time, close_time) DIV 1000"
+
+/* What happened when, from the rows themselves; of what is at the same time, in this order. */
 static const struct list time_line = {
 	"time_line",
 	"SELECT " ISO(
-		"at") ", what FROM ("
-		      "SELECT created_at AS at, 'created' AS what FROM t_order WHERE order_no = ? "
-		      "UNION ALL SELECT expire_time, 'due' FROM t_order WHERE order_no = ? "
-		      "UNION ALL SELECT pay_time, 'paid' FROM t_order WHERE order_no = ? "
-		      "UNION ALL SELECT close_time, 'closed' FROM t_order WHERE order_no = ? "
-		      "UNION ALL SELECT sent_at, IF(event_type = 'ORDER_CREATED', 'armed', "
-		      "CONCAT('published ', event_type)) FROM t_outbox_event WHERE order_no = ? "
-		      "UNION ALL SELECT done_at, IF(kind = 'STOCK_RESTORE', 'restored', "
-		      "IF(kind = 'REFUND', 'refunded', 'webhook delivered')) FROM t_compensation "
-		      "WHERE order_no = ?) AS line WHERE at IS NOT NULL ORDER BY at LIMIT 200",
-	{ { "at", MEMBER_TEXT }, { "what", MEMBER_TEXT } },
-	2,
+		"at") ", what, source, reason, lateness_ms FROM ("
+		      "SELECT created_at AS at, 1 AS place, 'created' AS what, NULL AS source, "
+		      "NULL AS reason, NULL AS lateness_ms FROM t_order WHERE order_no = ? "
+		      "UNION ALL SELECT expire_time, 3, 'due', NULL, NULL, NULL FROM t_order "
+		      "WHERE order_no = ? "
+		      "UNION ALL SELECT pay_time, 4, 'paid', NULL, NULL, NULL FROM t_order "
+		      "WHERE order_no = ? "
+		      "UNION ALL SELECT close_time, 5, 'closed', close_source, close_reason, "
+		      "IF(close_reason = 'TIMEOUT', " LATENESS ", NULL) FROM t_order "
+		      "WHERE order_no = ? "
+		      "UNION ALL SELECT sent_at, 6, " SENT ", NULL, NULL, NULL "
+		      "FROM t_outbox_event WHERE order_no = ? "
+		      "UNION ALL SELECT done_at, 7, " DONE ", NULL, NULL, NULL "
+		      "FROM t_compensation WHERE order_no = ?) AS line "
+		      "WHERE at IS NOT NULL ORDER BY at, place LIMIT 1000",
+	{ { "at", MEMBER_TEXT }, { "what", MEMBER_TEXT }, { "source", MEMBER_TEXT },
+		{ "reason", MEMBER_TEXT }, { "lateness_ms", MEMBER_INT } },
+	5,
 	6,
 };
 
@@ -132,7 +146,8 @@ static enum result add_order(
 	static const char sql[] =
 		"SELECT order_no, user_id, amount_cents, currency, status, " ISO("created_at") ", " ISO(
 			"expire_time") ", " ISO("pay_time") ", " ISO("close_time") ", close_reason, "
-										   "close_source, TIMESTAMPDIFF(MICROSECOND, expire_time, close_time) DIV 1000 "
+										   "close_source, IF(close_reason = 'TIMEOUT', " LATENESS
+										   ", NULL) "
 										   "FROM t_order WHERE order_no = ?";
 	static const struct member members[] = { { "order_no", MEMBER_TEXT },
 		{ "user_id", MEMBER_ID }, { "amount_cents", MEMBER_INT },
@@ -166,6 +181,61 @@ enum result order_view_read(
 		result = add_list(db, root, order_no, lists[i], error);
 	if (result != RESULT_OK)
 		json_destroy(&root);
+	*root_out = root;
+	return result;
+}
+
+static void add_items(struct json *root, const struct creation *creation)
+{
+	struct json *array = json_create_array();
+
+	for (size_t i = 0; i < creation->item_count; i++) {
+		struct json *object = json_create_object();
+
+		json_set_text(object, "sku_id", creation->items[i].sku_id);
+		json_set_int(object, "quantity", creation->items[i].quantity);
+		json_append_adopt(array, &object);
+	}
+	json_adopt(root, items.name, &array);
+}
+
+/* Its creation, and its deadline when it has one. */
+static void add_first_times(struct json *root)
+{
+	const char *const times[] = { json_get_text(root, "created_at"),
+		json_get_text(root, "expire_time") };
+	static const char *const words[] = { "created", "due" };
+	struct json *array = json_create_array();
+
+	for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+		if (times[i] == NULL)
+			continue;
+		struct json *object = json_create_object();
+		json_set_text(object, "at", times[i]);
+		json_set_text(object, "what", words[i]);
+		json_append_adopt(array, &object);
+	}
+	json_adopt(root, time_line.name, &array);
+}
+
+enum result order_view_read_new(
+	struct db *db, const struct creation *creation, struct json **root_out, struct error *error)
+{
+	static const struct list *const empty[] = { &payments, &tasks };
+	struct json *root = json_create_object();
+	enum result result = add_order(db, root, creation->order_no, error);
+
+	if (result == RESULT_OK) {
+		add_items(root, creation);
+		for (size_t i = 0; i < ARRAY_LENGTH(empty); i++) {
+			struct json *array = json_create_array();
+
+			json_adopt(root, empty[i]->name, &array);
+		}
+		add_first_times(root);
+	} else {
+		json_destroy(&root);
+	}
 	*root_out = root;
 	return result;
 }

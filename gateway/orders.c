@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/io/db.h"
 #include "common/order/close.h"
 #include "common/report/close_report.h"
 #include "gateway/access.h"
 #include "gateway/context.h"
 #include "gateway/counts.h"
+#include "gateway/intake.h"
 #include "gateway/order_request.h"
 #include "gateway/order_view.h"
 #include "gateway/respond.h"
@@ -19,137 +20,160 @@
 static const char orders_path[] = "/v1/orders/";
 static const char cancel_ending[] = "/cancel";
 
-/* MySQL's trouble is told to the caller as such, and once to the log. */
-static void answer_failure(struct httpd_answer *answer, const char *what, enum result result,
-	const struct error *error)
+/* Open, admitted and connected; NULL: answered already. */
+static struct db *begin(
+	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
-	if (result == RESULT_TEMPORARY || result == RESULT_CONFLICT) {
-		log_warn(log_event("request_failed"), log_text("what", what),
-			log_text("request_id", respond_request_id(answer)),
-			log_text("error", error->text));
-		respond_try_again(answer, "the database is away or busy");
-		return;
-	}
-	log_error(log_event("request_failed"), log_text("what", what),
-		log_text("request_id", respond_request_id(answer)), log_text("error", error->text));
-	respond_problem(answer, 500, "internal", "the request could not be carried out");
+	if (!intake_open(context, request, answer) ||
+		!access_admit(context->access, request, answer))
+		return NULL;
+	return intake_connect(context, answer);
 }
 
-/* The order as it is now, with the status. */
-static void answer_order(const struct context *context, const char *order_no, unsigned int status,
-	struct httpd_answer *answer)
+/* The order as it is now. */
+static void answer_order(
+	struct context *context, struct db *db, const char *order_no, struct httpd_answer *answer)
 {
 	struct error error = { .text = "" };
 	struct json *root = NULL;
-	enum result result = order_view_read(context->db, order_no, &root, &error);
+	enum result result = order_view_read(db, order_no, &root, &error);
 
 	if (result == RESULT_OK)
-		respond_json(answer, status, &root);
+		respond_json(answer, 200, &root);
 	else if (result == RESULT_NONE)
 		respond_problem(answer, 404, "not_found", "there is no such order");
 	else
-		answer_failure(answer, "read order", result, &error);
+		intake_fail(context, answer, "read order", result, &error);
 }
 
-/* Connected, admitted, with a request id; false: answered already. */
-static bool begin(const struct context *context, const struct httpd_request *request,
+static void answer_created(struct context *context, struct db *db, const struct creation *creation,
 	struct httpd_answer *answer)
 {
+	char location[HTTPD_HEADER_VALUE_SIZE];
 	struct error error = { .text = "" };
+	struct json *root = NULL;
+	enum result result = order_view_read_new(db, creation, &root, &error);
 
-	respond_add_request_id(request, answer);
-	if (!access_admit(context->access, request, answer))
-		return false;
-	enum result result = db_ensure_connected(context->db, &error);
-	if (result != RESULT_OK)
-		answer_failure(answer, "connect", RESULT_TEMPORARY, &error);
-	return result == RESULT_OK;
+	if (result != RESULT_OK) {
+		intake_fail(context, answer, "read order", result, &error);
+		return;
+	}
+	(void)text_format(location, sizeof(location), "%s%s", orders_path, creation->order_no);
+	httpd_add_header(answer, "Location", location);
+	respond_json(answer, 201, &root);
 }
 
-static void create(const struct context *context, const struct httpd_request *request,
+/* A timeout that the order does not bring along comes from the rules. */
+static enum result find_timeout(const struct context *context, struct db *db,
+	struct order_request *request, struct error *error)
+{
+	struct rule_match match;
+
+	if (request->has_own_timeout)
+		return RESULT_OK;
+	enum result result = rules_find(context->rules, db, &request->attributes, &match, error);
+	if (result != RESULT_OK)
+		return result;
+	request->creation.has_timeout = match.has_timeout;
+	request->creation.timeout_ms = match.timeout_ms;
+	return RESULT_OK;
+}
+
+static void create_read(struct context *context, struct db *db, struct order_request *request,
 	struct httpd_answer *answer)
 {
-	struct creation *creation = memory_allocate(sizeof(*creation));
 	enum creation_outcome outcome = CREATION_OUTCOME_CREATED;
 	struct error error = { .text = "" };
-	enum result result = order_request_read(context, request, creation, &error);
+	enum result result = find_timeout(context, db, request, &error);
 
-	if (result == RESULT_PERMANENT) {
-		respond_problem(answer, 400, "bad_order", error.text);
-		goto done;
-	}
 	if (result == RESULT_OK)
-		result = creation_run(context->db, creation, &outcome, &error);
+		result = creation_run(db, &request->creation, &outcome, &error);
 	if (result != RESULT_OK) {
-		answer_failure(answer, "create order", result, &error);
-		goto done;
+		intake_fail(context, answer, "create order", result, &error);
+		return;
 	}
 	switch (outcome) {
 	case CREATION_OUTCOME_CREATED:
-		answer_order(context, creation->order_no, 201, answer);
-		break;
+		answer_created(context, db, &request->creation, answer);
+		return;
 	case CREATION_OUTCOME_SAME:
-		answer_order(context, creation->order_no, 200, answer);
-		break;
+		answer_order(context, db, request->creation.order_no, answer);
+		return;
 	case CREATION_OUTCOME_DIFFERENT:
 		respond_problem(answer, 409, "order_exists",
 			"this order number is taken by an order with other content");
-		break;
+		return;
 	}
+}
+
+static void create(
+	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
+{
+	struct order_request *order = memory_allocate(sizeof(*order));
+	struct error error = { .text = "" };
+	struct db *db = begin(context, request, answer);
+
+	if (db == NULL)
+		goto done;
+	if (order_request_read(request->body, request->body_size, order, &error) != RESULT_OK) {
+		respond_problem(answer, 400, "bad_order", error.text);
+		goto done;
+	}
+	order_request_set_trace(order, httpd_header(request, "traceparent"));
+	create_read(context, db, order, answer);
 done:
-	free(creation);
+	free(order);
 }
 
 void orders_create(void *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
 	uint64_t start_us = clock_now_us();
 
-	if (begin(context, request, answer))
-		create(context, request, answer);
+	create(context, request, answer);
 	counts_add_request(COUNTS_ROUTE_CREATE, answer->status, clock_now_us() - start_us);
 }
 
-/* The order number between the prefix and the ending of the path; false: it is none. */
-static bool take_order_no(const char *path, const char *ending, char order_no[TEXT_KEY_SIZE])
+/* The order number between the prefix and the ending of the path; else it is answered: 404. */
+static bool take_order_no(const char *path, const char *ending, char order_no[TEXT_KEY_SIZE],
+	struct httpd_answer *answer)
 {
-	size_t size = strlen(path) - strlen(orders_path);
+	const char *start = path + strlen(orders_path);
+	size_t size = strlen(start);
 	size_t ending_size = strlen(ending);
 
-	if (size <= ending_size ||
-		!text_equals(path + strlen(orders_path) + size - ending_size, ending) ||
-		!text_is_key(path + strlen(orders_path), size - ending_size, TEXT_KEY_MAX))
-		return false;
-	memcpy(order_no, path + strlen(orders_path), size - ending_size);
-	order_no[size - ending_size] = '\0';
-	return true;
+	if (size > ending_size && text_equals(start + size - ending_size, ending) &&
+		text_is_key(start, size - ending_size, TEXT_KEY_MAX)) {
+		memcpy(order_no, start, size - ending_size);
+		order_no[size - ending_size] = '\0';
+		return true;
+	}
+	respond_problem(answer, 404, "not_found", "there is no such order");
+	return false;
 }
 
 void orders_read(void *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
 	uint64_t start_us = clock_now_us();
+	struct db *db = begin(context, request, answer);
 	char order_no[TEXT_KEY_SIZE];
 
-	if (begin(context, request, answer)) {
-		if (take_order_no(request->path, "", order_no))
-			answer_order(context, order_no, 200, answer);
-		else
-			respond_problem(answer, 404, "not_found", "there is no such order");
-	}
+	if (db != NULL && take_order_no(request->path, "", order_no, answer))
+		answer_order(context, db, order_no, answer);
 	counts_add_request(COUNTS_ROUTE_READ, answer->status, clock_now_us() - start_us);
 }
 
-static void answer_cancel(
-	const struct context *context, const struct close_order *order, struct httpd_answer *answer)
+static void answer_cancel(struct context *context, struct db *db, const struct close_order *order,
+	struct httpd_answer *answer)
 {
 	switch (order->outcome) {
 	case CLOSE_OUTCOME_CLOSED:
-		answer_order(context, order->order_no, 200, answer);
+		answer_order(context, db, order->order_no, answer);
 		return;
 	case CLOSE_OUTCOME_ALREADY_PAID:
-		respond_problem(answer, 409, "order_paid", "the order is PAID");
+		respond_final(answer, "order_paid", "PAID");
 		return;
 	case CLOSE_OUTCOME_ALREADY_CLOSED:
-		respond_problem(answer, 409, "order_closed", "the order is CLOSED");
+		respond_final(answer, "order_closed", "CLOSED");
 		return;
 	case CLOSE_OUTCOME_NOT_FOUND:
 		respond_problem(answer, 404, "not_found", "there is no such order");
@@ -164,7 +188,8 @@ static void answer_cancel(
 	}
 }
 
-static void cancel(const struct context *context, const char *order_no, struct httpd_answer *answer)
+static void cancel(
+	struct context *context, struct db *db, const char *order_no, struct httpd_answer *answer)
 {
 	struct close_report report = { .transactions = 0 };
 	const struct close_request request = { CLOSE_REASON_USER_CANCEL, CLOSE_SOURCE_API,
@@ -173,27 +198,24 @@ static void cancel(const struct context *context, const char *order_no, struct h
 	struct error error = { .text = "" };
 
 	(void)text_copy(order.order_no, sizeof(order.order_no), order_no);
-	enum result result = close_orders(context->db, &request, &order, 1, &error);
+	enum result result = close_orders(db, &request, &order, 1, &error);
 	if (result == RESULT_OK)
-		result = close_report_alert(context->db, &order, 1, &error);
+		result = close_report_alert(db, &order, 1, &error);
 	if (result != RESULT_OK) {
-		answer_failure(answer, "cancel order", result, &error);
+		intake_fail(context, answer, "cancel order", result, &error);
 		return;
 	}
 	close_report_count(&request, &order, 1);
-	answer_cancel(context, &order, answer);
+	answer_cancel(context, db, &order, answer);
 }
 
 void orders_cancel(void *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
 	uint64_t start_us = clock_now_us();
+	struct db *db = begin(context, request, answer);
 	char order_no[TEXT_KEY_SIZE];
 
-	if (begin(context, request, answer)) {
-		if (take_order_no(request->path, cancel_ending, order_no))
-			cancel(context, order_no, answer);
-		else
-			respond_problem(answer, 404, "not_found", "there is no such order");
-	}
+	if (db != NULL && take_order_no(request->path, cancel_ending, order_no, answer))
+		cancel(context, db, order_no, answer);
 	counts_add_request(COUNTS_ROUTE_CANCEL, answer->status, clock_now_us() - start_us);
 }

@@ -9,7 +9,6 @@
 /* Handlers of httpd; context is a struct context. */
 void orders_create(void *context, const struct httpd_request *request, struct httpd_answer *answer);
 void orders_read(void *context, const struct httpd_request *request, struct httpd_answer *answer);
-/* The same path below; anything that is not .../cancel is 404. */
 void orders_cancel(void *context, const struct httpd_request *request, struct httpd_answer *answer);
 
 #endif

@@ -2,10 +2,11 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "common/io/db.h"
+#include "common/base/text.h"
 #include "common/io/json.h"
 #include "gateway/context.h"
 #include "gateway/counts.h"
+#include "gateway/intake.h"
 #include "gateway/notice.h"
 #include "gateway/respond.h"
 #include "gateway/settings.h"
@@ -39,8 +40,8 @@ static void answer_result(const struct notice *notice, const struct payment_resu
 		log_notice("notice_differs", notice, outcome);
 	else if (payment->outcome != PAYMENT_OUTCOME_APPLIED && !payment->is_repeated)
 		log_notice("payment_not_applied", notice, outcome);
-	/* The only genuine notice that has to come again. */
-	if (payment->outcome == PAYMENT_OUTCOME_UNKNOWN_ORDER)
+	/* The only genuine notice that has to come again, until its money goes back. */
+	if (payment->outcome == PAYMENT_OUTCOME_UNKNOWN_ORDER && !payment->is_refunded)
 		respond_problem(answer, 404, "unknown_order",
 			"there is no such order (yet); the notice is recorded");
 	else
@@ -48,45 +49,38 @@ static void answer_result(const struct notice *notice, const struct payment_resu
 }
 
 /* Once answered with success it is committed. */
-static void apply(
-	const struct context *context, const struct notice *notice, struct httpd_answer *answer)
+static void apply(struct context *context, const struct notice *notice, struct httpd_answer *answer)
 {
 	struct payment_result payment = { .is_repeated = false };
 	struct error error = { .text = "" };
-	enum result result = db_ensure_connected(context->db, &error);
+	struct db *db = intake_connect(context, answer);
 
-	if (result == RESULT_OK)
-		result = payment_apply(context->db, &notice->payment, &payment, &error);
-	if (result == RESULT_OK) {
-		answer_result(notice, &payment, answer);
+	if (db == NULL)
 		return;
-	}
-	log_warn(log_event("notice_failed"), log_text("order_no", notice->payment.order_no),
-		log_text("trade_no", notice->payment.trade_no), log_text("error", error.text));
-	if (result == RESULT_PERMANENT)
-		respond_problem(answer, 500, "internal", "the notice could not be recorded");
+	enum result result = payment_apply(db, &notice->payment, &payment, &error);
+	if (result == RESULT_OK)
+		answer_result(notice, &payment, answer);
 	else
-		respond_try_again(answer, "the database is away or busy");
+		intake_fail(context, answer, "apply notice", result, &error);
 }
 
-static void take_notice(const struct context *context, const struct httpd_request *request,
-	struct httpd_answer *answer)
+static void take_notice(
+	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
-	const struct gateway_settings *settings = context->settings;
+	const char *merchant_id = context->settings->merchant_id;
 	struct notice notice;
 	struct error error = { .text = "" };
 
-	if (notice_read(request, &notice, &error) != RESULT_OK) {
+	if (notice_read(request->body, request->body_size, &notice, &error) != RESULT_OK) {
 		respond_problem(answer, 400, "bad_notice", error.text);
 		return;
 	}
-	if (settings->merchant_id != NULL &&
-		!text_equals(settings->merchant_id, notice.merchant_id)) {
+	if (merchant_id != NULL && !text_equals(merchant_id, notice.merchant_id)) {
 		log_notice("notice_of_other_merchant", &notice, "");
 		respond_problem(answer, 403, "other_merchant", "merchant_id is not ours");
 		return;
 	}
-	if (!text_equals(notice.state, "paid")) {
+	if (!notice.is_paid) {
 		log_notice("notice_ignored", &notice, "IGNORED");
 		answer_outcome(answer, "IGNORED", false);
 		return;
@@ -94,25 +88,37 @@ static void take_notice(const struct context *context, const struct httpd_reques
 	apply(context, &notice, answer);
 }
 
-static void check_signature(const struct context *context, const struct httpd_request *request,
-	struct httpd_answer *answer)
+static bool is_signed(const struct context *context, const struct httpd_request *request)
 {
-	const struct gateway_settings *settings = context->settings;
+	const struct notice_secrets secrets = { context->settings->notify_secret,
+		context->settings->notify_secret_old };
 
-	if (settings->notify_secret == NULL) {
+	return notice_is_signed(httpd_header(request, "X-Lapse-Signature"), request->body,
+		request->body_size, &secrets, clock_epoch_ms() / 1000);
+}
+
+/* The signature is looked at before anything of the body is. */
+static void notify(
+	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
+{
+	if (!intake_open(context, request, answer))
+		return;
+	if (context->settings->notify_secret == NULL) {
+		httpd_add_header(answer, "Retry-After", "60");
 		respond_problem(answer, 503, "not_configured", "LAPSE_NOTIFY_SECRET is not set");
 		return;
 	}
-	if (!notice_is_signed(request, settings->notify_secret, settings->notify_secret_old,
-		    clock_epoch_ms() / 1000)) {
-		counts_add_auth_failure(COUNTS_AUTH_SIGNATURE);
-		log_warn(log_event("notice_refused"),
-			log_text("request_id", respond_request_id(answer)));
-		respond_problem(answer, 401, "bad_signature",
-			"X-Lapse-Signature is missing, stale or wrong");
+	if (is_signed(context, request)) {
+		take_notice(context, request, answer);
 		return;
 	}
-	take_notice(context, request, answer);
+	counts_add_auth_failure(COUNTS_AUTH_SIGNATURE);
+	if (log_is_worth_repeating(&context->refused_count))
+		log_warn(log_event("notice_refused"),
+			log_text("request_id", respond_request_id(answer)),
+			log_uint("count", context->refused_count));
+	respond_problem(
+		answer, 401, "bad_signature", "X-Lapse-Signature is missing, stale or wrong");
 }
 
 void payments_notify(
@@ -120,7 +126,6 @@ void payments_notify(
 {
 	uint64_t start_us = clock_now_us();
 
-	respond_add_request_id(request, answer);
-	check_signature(context, request, answer);
+	notify(context, request, answer);
 	counts_add_request(COUNTS_ROUTE_NOTIFY, answer->status, clock_now_us() - start_us);
 }

@@ -6,7 +6,8 @@
 #include "common/base/ulid.h"
 
 enum {
-	REQUEST_ID_MAX = 64
+	REQUEST_ID_MAX = 64,
+	STATUS_CONFLICT = 409
 };
 
 static const char request_id_header[] = "X-Request-Id";
@@ -21,9 +22,9 @@ static const struct status_title titles[] = {
 	{ 401, "Unauthorized" },
 	{ 403, "Forbidden" },
 	{ 404, "Not Found" },
+	{ 405, "Method Not Allowed" },
 	{ 409, "Conflict" },
 	{ 413, "Content Too Large" },
-	{ 422, "Unprocessable Content" },
 	{ 429, "Too Many Requests" },
 	{ 500, "Internal Server Error" },
 	{ 503, "Service Unavailable" },
@@ -64,8 +65,8 @@ static const char *find_title(unsigned int status)
 	return "Error";
 }
 
-void respond_problem(
-	struct httpd_answer *answer, unsigned int status, const char *code, const char *detail)
+static struct json *create_problem(const struct httpd_answer *answer, unsigned int status,
+	const char *code, const char *detail)
 {
 	struct json *root = json_create_object();
 
@@ -75,8 +76,31 @@ void respond_problem(
 	json_set_text(root, "code", code);
 	json_set_text(root, "detail", detail);
 	json_set_text(root, "request_id", respond_request_id(answer));
-	respond_json(answer, status, &root);
+	return root;
+}
+
+static void send_problem(struct httpd_answer *answer, unsigned int status, struct json **root_adopt)
+{
+	respond_json(answer, status, root_adopt);
 	answer->content_type = "application/problem+json";
+}
+
+void respond_problem(
+	struct httpd_answer *answer, unsigned int status, const char *code, const char *detail)
+{
+	struct json *root = create_problem(answer, status, code, detail);
+
+	send_problem(answer, status, &root);
+}
+
+void respond_final(struct httpd_answer *answer, const char *code, const char *order_status)
+{
+	char detail[64];
+
+	(void)text_format(detail, sizeof(detail), "the order is %s", order_status);
+	struct json *root = create_problem(answer, STATUS_CONFLICT, code, detail);
+	json_set_text(root, "order_status", order_status);
+	send_problem(answer, STATUS_CONFLICT, &root);
 }
 
 void respond_try_again(struct httpd_answer *answer, const char *detail)

@@ -17,6 +17,8 @@ void respond_json(struct httpd_answer *answer, unsigned int status, struct json 
 /* code is a fixed word for machines, detail a sentence for people. */
 void respond_problem(
 	struct httpd_answer *answer, unsigned int status, const char *code, const char *detail);
+/* 409: the order is not UNPAID; tells its status as order_status. */
+void respond_final(struct httpd_answer *answer, const char *code, const char *order_status);
 /* 503 with Retry-After: nothing was lost, ask again. */
 void respond_try_again(struct httpd_answer *answer, const char *detail);
 

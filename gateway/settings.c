@@ -4,6 +4,8 @@
 
 #include "common/base/text.h"
 #include "common/io/endpoint.h"
+#include "gateway/access.h"
+#include "gateway/notice.h"
 
 enum {
 	SECRET_MIN = 16
@@ -31,6 +33,17 @@ static bool is_loopback(const char *address)
 	       text_starts_with(address, "localhost:");
 }
 
+/* The file is read again when the program begins; here its mistakes are found before that. */
+static void check_tokens(const char *tokens_file, struct settings_report *report)
+{
+	struct access *access = NULL;
+	struct error error = { .text = "" };
+
+	if (access_create(tokens_file, &access, &error) != RESULT_OK)
+		settings_report_add(report, "%s", error.text);
+	access_destroy(&access);
+}
+
 static void check_secret(const char *name, const char *secret, struct settings_report *report)
 {
 	if (secret != NULL && strlen(secret) < SECRET_MIN)
@@ -49,6 +62,11 @@ void gateway_check_settings(const void *settings, struct settings_report *report
 			"LAPSE_GATEWAY_ADDR: %s is not loopback, which needs "
 			"LAPSE_API_TOKENS_FILE",
 			gateway->address);
+	if (gateway->tokens_file != NULL)
+		check_tokens(gateway->tokens_file, report);
+	if (gateway->merchant_id != NULL && strlen(gateway->merchant_id) >= NOTICE_MERCHANT_SIZE)
+		settings_report_add(report, "LAPSE_MERCHANT_ID: is longer than %d bytes",
+			NOTICE_MERCHANT_SIZE - 1);
 	check_secret("LAPSE_NOTIFY_SECRET", gateway->notify_secret, report);
 	check_secret("LAPSE_NOTIFY_SECRET_OLD", gateway->notify_secret_old, report);
 }

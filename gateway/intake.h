@@ -1,0 +1,28 @@
+/*
+ * intake - what all requests have in common before and after their own work: the request id, a stop
+ * that is near, the connection, the answer to trouble.
+ */
+#ifndef GATEWAY_INTAKE_H
+#define GATEWAY_INTAKE_H
+
+#include <stdbool.h>
+
+#include "common/base/result.h"
+#include "common/io/httpd.h"
+
+struct context;
+struct db;
+
+/* First of all.  false: the program ends too soon to begin something; answered. */
+bool intake_open(
+	struct context *context, const struct httpd_request *request, struct httpd_answer *answer);
+/* The connection to MySQL; NULL: it is away, answered. */
+struct db *intake_connect(const struct context *context, struct httpd_answer *answer);
+/* What is to be answered when MySQL did not do what: 503 when it may work later, else 500. */
+void intake_fail(struct context *context, struct httpd_answer *answer, const char *what,
+	enum result result, const struct error *error);
+
+/* For httpd: what no route takes. */
+void intake_refuse(void *context, const struct httpd_request *request, struct httpd_answer *answer);
+
+#endif
