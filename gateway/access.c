@@ -56,16 +56,15 @@ static bool read_caller(char *line, struct caller *caller)
 /* The next line without its end, cut when it is longer than any caller's.  false: no more. */
 static bool next_line(FILE *file, char line[LINE_SIZE])
 {
-	size_t size = 0;
-	int c = 0;
+	bool is_whole = false;
 
-	while ((c = getc(file)) != EOF && c != '\n')
-		if (size < LINE_SIZE - 1)
-			line[size++] = c == '\0' ? '?' : (char)c;
-	if (size > 0 && line[size - 1] == '\r')
-		size--;
-	line[size] = '\0';
-	return c != EOF || size > 0;
+	if (fgets(line, LINE_SIZE, file) == NULL)
+		return false;
+	is_whole = strchr(line, '\n') != NULL;
+	line[strcspn(line, "\r\n")] = '\0';
+	while (!is_whole && !feof(file))
+		is_whole = getc(file) == '\n';
+	return true;
 }
 
 /* Blank lines and those that begin with # are skipped.  0: all is well, else the wrong line. */

@@ -69,10 +69,9 @@ static void note_failure(struct database *database, const struct error *error)
 	if (log_is_worth_repeating(&database->failure_count))
 		log_warn(log_event("mysql_is_away"), log_text("error", error->text),
 			log_uint("count", database->failure_count));
-	database->next_try_ms = clock_now_ms() + backoff_delay_ms(database->try_count++,
-							 BACKOFF_BASE_MS, BACKOFF_CAP_MS);
 }
 
+/* A line that broke is built again at once, since the server may be well. */
 void database_note(struct database *database, enum result result, const struct error *error)
 {
 	if (result == RESULT_TEMPORARY && !db_is_connected(database->db))
@@ -86,12 +85,14 @@ enum result database_use(struct database *database, struct db **db_out, struct e
 		return RESULT_OK;
 	if (database->is_away && clock_now_ms() < database->next_try_ms)
 		return error_set(RESULT_TEMPORARY, error, "%s", database->trouble.text);
-	enum result result = db_ensure_connected(database->db, error);
-	if (result == RESULT_OK)
+	if (db_ensure_connected(database->db, error) == RESULT_OK) {
 		note_success(database);
-	else
-		note_failure(database, error);
-	return result == RESULT_OK ? RESULT_OK : RESULT_TEMPORARY;
+		return RESULT_OK;
+	}
+	note_failure(database, error);
+	database->next_try_ms = clock_now_ms() + backoff_delay_ms(database->try_count++,
+							 BACKOFF_BASE_MS, BACKOFF_CAP_MS);
+	return RESULT_TEMPORARY;
 }
 
 void database_watch(struct database *database)

@@ -1,6 +1,6 @@
 /*
- * database - the gateway's line to MySQL: a server that is away is tried by backoff, and requests are
- * answered at once meanwhile.
+ * database - the gateway's line to MySQL: a server that is away is tried by backoff, and requests
+ * are answered at once meanwhile.
  */
 #ifndef GATEWAY_DATABASE_H
 #define GATEWAY_DATABASE_H

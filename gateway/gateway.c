@@ -60,8 +60,8 @@ static void reload(void *context)
 }
 
 /*
- * Who has connected is let in and answered, then the door is closed; whoever keeps a connection open
- * is told with his next answer that it ends.
+ * Who has connected is let in and answered, then the door is closed; whoever keeps a connection
+ * open is told with his next answer that it ends.
  */
 static enum result drain(void *context, struct error *error)
 {

@@ -19,13 +19,12 @@ enum {
 static char *write_signed_text(
 	const char *time, const char *body, size_t body_size, size_t *size_out)
 {
-	size_t time_size = strlen(time);
-	char *text = memory_allocate(time_size + 1 + body_size);
+	size_t head_size = strlen(time) + 1;
+	char *text = memory_allocate(head_size + body_size + 1);
 
-	memcpy(text, time, time_size);
-	text[time_size] = '.';
-	memcpy(text + time_size + 1, body, body_size);
-	*size_out = time_size + 1 + body_size;
+	(void)text_format(text, head_size + 1, "%s.", time);
+	memcpy(text + head_size, body, body_size);
+	*size_out = head_size + body_size;
 	return text;
 }
 

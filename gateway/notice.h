@@ -24,9 +24,9 @@ struct notice_secrets {
 };
 
 /*
- * header is X-Lapse-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">, NULL when there
- * is none; t is at most NOTICE_TOLERANCE_S from now_s.  There may be several v1.  Compared in constant
- * time.  false: forged, stale or no signature.
+ * header is X-Lapse-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">, NULL when
+ * there is none; t is at most NOTICE_TOLERANCE_S from now_s.  There may be several v1.  Compared in
+ * constant time.  false: forged, stale or no signature.
  */
 bool notice_is_signed(const char *header, const char *body, size_t body_size,
 	const struct notice_secrets *secrets, uint64_t now_s);

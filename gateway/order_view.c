@@ -12,6 +12,12 @@ enum {
 };
 
 #define ISO(column) "CONCAT(REPLACE(CAST(" column " AS CHAR), ' ', 'T'), 'Z')"
+#define CREATED_AT  ISO("created_at")
+#define EXPIRE_TIME ISO("expire_time")
+#define PAY_TIME    ISO("pay_time")
+#define CLOSE_TIME  ISO("close_time")
+#define DONE_AT     ISO("done_at")
+#define AT          ISO("at")
 
 /* How a column becomes a member. */
 enum member_kind {
@@ -56,8 +62,8 @@ struct list {
 
 static const struct list payments = {
 	"payments",
-	"SELECT channel, trade_no, amount_cents, currency, outcome, refund_state, " ISO(
-		"created_at") " FROM t_payment WHERE order_no = ? ORDER BY id LIMIT 1000",
+	"SELECT channel, trade_no, amount_cents, currency, outcome, refund_state, " CREATED_AT
+	" FROM t_payment WHERE order_no = ? ORDER BY id LIMIT 1000",
 	{ { "channel", MEMBER_TEXT }, { "trade_no", MEMBER_TEXT }, { "amount_cents", MEMBER_INT },
 		{ "currency", MEMBER_TEXT }, { "outcome", MEMBER_TEXT },
 		{ "refund_state", MEMBER_TEXT }, { "noticed_at", MEMBER_TEXT } },
@@ -67,8 +73,8 @@ static const struct list payments = {
 
 static const struct list tasks = {
 	"tasks",
-	"SELECT id, kind, status, calls, idempotency_key, " ISO("created_at") ", " ISO(
-		"done_at") " FROM t_compensation WHERE order_no = ? ORDER BY id LIMIT 1000",
+	"SELECT id, kind, status, calls, idempotency_key, " CREATED_AT ", " DONE_AT
+	" FROM t_compensation WHERE order_no = ? ORDER BY id LIMIT 1000",
 	{ { "id", MEMBER_ID }, { "kind", MEMBER_TEXT }, { "status", MEMBER_TEXT },
 		{ "calls", MEMBER_INT }, { "idempotency_key", MEMBER_TEXT },
 		{ "created_at", MEMBER_TEXT }, { "done_at", MEMBER_TEXT } },
@@ -95,22 +101,21 @@ static const struct list items = {
 /* What happened when, from the rows themselves; of what is at the same time, in this order. */
 static const struct list time_line = {
 	"time_line",
-	"SELECT " ISO(
-		"at") ", what, source, reason, lateness_ms FROM ("
-		      "SELECT created_at AS at, 1 AS place, 'created' AS what, NULL AS source, "
-		      "NULL AS reason, NULL AS lateness_ms FROM t_order WHERE order_no = ? "
-		      "UNION ALL SELECT expire_time, 3, 'due', NULL, NULL, NULL FROM t_order "
-		      "WHERE order_no = ? "
-		      "UNION ALL SELECT pay_time, 4, 'paid', NULL, NULL, NULL FROM t_order "
-		      "WHERE order_no = ? "
-		      "UNION ALL SELECT close_time, 5, 'closed', close_source, close_reason, "
-		      "IF(close_reason = 'TIMEOUT', " LATENESS ", NULL) FROM t_order "
-		      "WHERE order_no = ? "
-		      "UNION ALL SELECT sent_at, 6, " SENT ", NULL, NULL, NULL "
-		      "FROM t_outbox_event WHERE order_no = ? "
-		      "UNION ALL SELECT done_at, 7, " DONE ", NULL, NULL, NULL "
-		      "FROM t_compensation WHERE order_no = ?) AS line "
-		      "WHERE at IS NOT NULL ORDER BY at, place LIMIT 1000",
+	"SELECT " AT ", what, source, reason, lateness_ms FROM ("
+	"SELECT created_at AS at, 1 AS place, 'created' AS what, NULL AS source, "
+	"NULL AS reason, NULL AS lateness_ms FROM t_order WHERE order_no = ? "
+	"UNION ALL SELECT expire_time, 3, 'due', NULL, NULL, NULL FROM t_order "
+	"WHERE order_no = ? "
+	"UNION ALL SELECT pay_time, 4, 'paid', NULL, NULL, NULL FROM t_order "
+	"WHERE order_no = ? "
+	"UNION ALL SELECT close_time, 5, 'closed', close_source, close_reason, "
+	"IF(close_reason = 'TIMEOUT', " LATENESS ", NULL) FROM t_order "
+	"WHERE order_no = ? "
+	"UNION ALL SELECT sent_at, 6, " SENT ", NULL, NULL, NULL "
+	"FROM t_outbox_event WHERE order_no = ? "
+	"UNION ALL SELECT done_at, 7, " DONE ", NULL, NULL, NULL "
+	"FROM t_compensation WHERE order_no = ?) AS line "
+	"WHERE at IS NOT NULL ORDER BY at, place LIMIT 1000",
 	{ { "at", MEMBER_TEXT }, { "what", MEMBER_TEXT }, { "source", MEMBER_TEXT },
 		{ "reason", MEMBER_TEXT }, { "lateness_ms", MEMBER_INT } },
 	5,
@@ -144,11 +149,9 @@ static enum result add_order(
 	struct db *db, struct json *root, const char *order_no, struct error *error)
 {
 	static const char sql[] =
-		"SELECT order_no, user_id, amount_cents, currency, status, " ISO("created_at") ", " ISO(
-			"expire_time") ", " ISO("pay_time") ", " ISO("close_time") ", close_reason, "
-										   "close_source, IF(close_reason = 'TIMEOUT', " LATENESS
-										   ", NULL) "
-										   "FROM t_order WHERE order_no = ?";
+		"SELECT order_no, user_id, amount_cents, currency, status, " CREATED_AT
+		", " EXPIRE_TIME ", " PAY_TIME ", " CLOSE_TIME ", close_reason, close_source, "
+		"IF(close_reason = 'TIMEOUT', " LATENESS ", NULL) FROM t_order WHERE order_no = ?";
 	static const struct member members[] = { { "order_no", MEMBER_TEXT },
 		{ "user_id", MEMBER_ID }, { "amount_cents", MEMBER_INT },
 		{ "currency", MEMBER_TEXT }, { "status", MEMBER_TEXT },

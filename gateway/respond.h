@@ -7,7 +7,7 @@
 #include "common/io/httpd.h"
 #include "common/io/json.h"
 
-/* The id the caller gave in X-Request-Id when it is a key, else a new one; goes into every answer. */
+/* What the caller gave in X-Request-Id when it is a key, else a new one; goes into every answer. */
 void respond_add_request_id(const struct httpd_request *request, struct httpd_answer *answer);
 /* Of an answer that respond_add_request_id has seen: its request id. */
 const char *respond_request_id(const struct httpd_answer *answer);

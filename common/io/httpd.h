@@ -1,9 +1,9 @@
 /*
  * httpd - small HTTP/1.1 server: routes by table, limits on size, time and connections.
  *
- * It has no thread: the owner calls httpd_step, which answers what has arrived.  A client that sends
- * its request or takes its answer too slowly is cut off after the time limit and never holds up the
- * others; when places get scarce, the one that has been at it longest is cut off earlier.
+ * It has no thread: the owner calls httpd_step, which answers what has arrived.  A client that
+ * sends its request or takes its answer too slowly is cut off after the time limit and never holds
+ * up the others; when places get scarce, the one that has been at it longest is cut off earlier.
  * Unknown paths are answered 404, known ones with another method 405; HEAD goes to the GET handler.
  */
 #ifndef COMMON_IO_HTTPD_H
@@ -79,7 +79,7 @@ void httpd_destroy(struct httpd **httpd);
 uint16_t httpd_port(const struct httpd *httpd);
 /* Takes, reads, answers; waits up to wait_ms when nothing is there. */
 void httpd_step(struct httpd *httpd, uint64_t wait_ms);
-/* From now on nobody new is let in, and who is there leaves with the next answer.  Once is enough. */
+/* From now on nobody new is let in, and who is there leaves with the next answer. */
 void httpd_close_door(struct httpd *httpd);
 /* Requests that have begun and whose answers are not sent yet. */
 size_t httpd_count_under_way(const struct httpd *httpd);

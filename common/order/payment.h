@@ -1,9 +1,9 @@
 /*
  * payment - applies what a payment channel says: outcome, event, refund task.
  *
- * Paying and closing exclude each other: the guarded UPDATE of the order decides.  Money that came for
- * an order that cannot take it goes back by exactly one refund task, written in the transaction that
- * records the payment.  The same trade again changes nothing.
+ * Paying and closing exclude each other: the guarded UPDATE of the order decides.  Money that came
+ * for an order that cannot take it goes back by exactly one refund task, written in the transaction
+ * that records the payment.  The same trade again changes nothing.
  */
 #ifndef COMMON_ORDER_PAYMENT_H
 #define COMMON_ORDER_PAYMENT_H
@@ -42,8 +42,8 @@ struct payment_notice {
 };
 
 /*
- * A key without a colon: the key of a refund is refund:<channel>:<trade_no>, so that a colon could make
- * two trades one.
+ * A key without a colon: the key of a refund is refund:<channel>:<trade_no>, so that a colon could
+ * make two trades one.
  */
 bool payment_is_channel(const char *text);
 
@@ -62,7 +62,7 @@ struct payment_result {
 MUST_USE enum result payment_apply(struct db *db, const struct payment_notice *notice,
 	struct payment_result *result_out, struct error *error);
 
-/* How far the look at payments of unknown orders has come, and what it did; all zero: from the start. */
+/* How far the look at payments of unknown orders has come, and what it did; all zero: nowhere. */
 struct payment_unknown {
 	uint64_t last_id;
 	uint64_t settled;

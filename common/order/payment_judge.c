@@ -119,7 +119,7 @@ static enum result pay_order(
 	return result;
 }
 
-/* Why the order takes no money; of an order that looked payable the deadline has passed just now. */
+/* Why the order takes no money.  Of one that looked payable the deadline has passed just now. */
 static enum payment_outcome read_why(const struct payment_order *order)
 {
 	bool is_unpaid = text_equals(order->status, "UNPAID");

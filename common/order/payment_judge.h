@@ -1,5 +1,5 @@
 /*
- * payment_judge - one trade in one open transaction: what it is, and everything that follows from it.
+ * payment_judge - one trade in one open transaction: what it is, and all that follows from it.
  *
  * The caller begins and commits; it also repeats, since a lost race ends the transaction.
  */

@@ -1,9 +1,6 @@
-/* New orders on a real server: what is written, what is the same order, and many at once. */
-#include <stdatomic.h>
+/* New orders on a real server: what is written, and what is the same order. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
-#include <sys/wait.h>
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
@@ -14,17 +11,11 @@
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
-#include "tests/support/shared.h"
-#include "tests/support/wait_until.h"
 
-enum {
-	MAKERS = 4,
-	ORDERS = 30, /* that all makers make */
-};
-
-#define DAY_MS    UINT64_C(86400000)
-#define TRACE     "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-#define DAYS_3650 (3650 * DAY_MS)
+#define DAY_MS       UINT64_C(86400000)
+#define TRACE        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+#define DAYS_3650    (3650 * DAY_MS)
+#define HALF_HOUR_MS UINT64_C(1800000)
 
 static const char *options;
 static struct sandbox *sandbox;
@@ -40,7 +31,7 @@ static void describe(struct creation *creation, const char *order_no)
 	creation->user_id = UINT64_MAX;
 	creation->amount_cents = 9900;
 	creation->has_timeout = true;
-	creation->timeout_ms = 30 * 60000;
+	creation->timeout_ms = HALF_HOUR_MS;
 }
 
 static void add_item(struct creation *creation, const char *sku_id, uint32_t quantity)
@@ -313,72 +304,6 @@ START_TEST(a_cut_behind_the_commit_doubles_nothing)
 }
 END_TEST
 
-struct crowd {
-	atomic_uint waiting;
-	atomic_uint outcomes[CREATION_OUTCOME_DIFFERENT + 1];
-	atomic_uint failed;
-};
-
-struct maker {
-	struct crowd *crowd;
-	uint32_t quantity; /* in each order; other makers, other content */
-};
-
-static bool all_are_ready(void *context)
-{
-	return atomic_load(&((struct crowd *)context)->waiting) == MAKERS;
-}
-
-static void make_orders(void *context)
-{
-	const struct maker *maker = context;
-	struct creation *mine = memory_allocate(sizeof(*mine));
-	struct direct_db connection;
-	struct error error = { .text = "" };
-
-	direct_db_open(&connection, sandbox, NULL, options);
-	atomic_fetch_add(&maker->crowd->waiting, 1);
-	(void)wait_until(all_are_ready, maker->crowd, WAIT_LIMIT_MS);
-	for (unsigned int i = 0; i < ORDERS; i++) {
-		enum creation_outcome outcome = CREATION_OUTCOME_DIFFERENT;
-		char order_no[TEXT_KEY_SIZE];
-
-		(void)text_format(order_no, sizeof(order_no), "A%u", i);
-		describe(mine, order_no);
-		add_item(mine, "SKU-1", maker->quantity);
-		if (creation_run(connection.db, mine, &outcome, &error) == RESULT_OK)
-			atomic_fetch_add(&maker->crowd->outcomes[outcome], 1);
-		else
-			atomic_fetch_add(&maker->crowd->failed, 1);
-	}
-	direct_db_close(&connection);
-	free(mine);
-}
-
-/* Two makers make the same orders, the two others each other ones with the same numbers. */
-START_TEST(one_number_many_times_at_once_is_one_order)
-{
-	static const uint32_t quantities[MAKERS] = { 1, 1, 2, 3 };
-	struct crowd *crowd = shared_create(sizeof(*crowd));
-	struct maker makers[MAKERS];
-	pid_t children[MAKERS];
-
-	for (size_t i = 0; i < MAKERS; i++) {
-		makers[i] = (struct maker){ crowd, quantities[i] };
-		children[i] = shared_fork(make_orders, &makers[i]);
-	}
-	for (size_t i = 0; i < MAKERS; i++)
-		ck_assert_int_eq(waitpid(children[i], NULL, 0), children[i]);
-	ck_assert_uint_eq(atomic_load(&crowd->failed), 0);
-	ck_assert_uint_eq(atomic_load(&crowd->outcomes[CREATION_OUTCOME_CREATED]), ORDERS);
-	ck_assert_uint_le(atomic_load(&crowd->outcomes[CREATION_OUTCOME_SAME]), ORDERS);
-	ck_assert_int_eq(count_rows("t_order"), ORDERS);
-	ck_assert_int_eq(count_rows("t_order_item"), ORDERS);
-	ck_assert_int_eq(count_rows("t_outbox_event"), ORDERS);
-	shared_destroy(crowd, sizeof(*crowd));
-}
-END_TEST
-
 int main(void)
 {
 	static const char *const ways[] = { NULL, "found_rows=on" };
@@ -394,7 +319,6 @@ int main(void)
 		a_refused_item_takes_the_order_back,
 		a_cut_before_the_commit_leaves_nothing,
 		a_cut_behind_the_commit_doubles_nothing,
-		one_number_many_times_at_once_is_one_order,
 	};
 	int status = 0;
 

@@ -1,4 +1,4 @@
-/* httpd: names inside a path, refusals in the owner's words, and leaving without losing a request. */
+/* httpd: names inside a path, refusals in the owner's words, leaving without losing a request. */
 #include <string.h>
 #include <unistd.h>
 

@@ -17,8 +17,6 @@ enum {
 };
 
 #define HOUR_MS  INT64_C(3600000)
-#define NOW_MS   UINT64_C(0) /* a grace that is over at once */
-#define LIMIT    100
 #define SUM_SIZE QUERY_TEXT_SIZE
 #define TRACE    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 #define ALL_ROWS                                                                             \
@@ -103,20 +101,6 @@ static void close_order(const char *order_no, enum close_reason reason)
 	ck_assert_int_eq(order.outcome, CLOSE_OUTCOME_CLOSED);
 }
 
-static uint64_t settle_unknown(uint64_t grace_ms)
-{
-	struct payment_unknown unknown = { .last_id = 0 };
-	struct error error = { .text = "" };
-	enum result result = RESULT_OK;
-
-	while (result == RESULT_OK)
-		result = payment_settle_unknown(direct.db, grace_ms, LIMIT, &unknown, &error);
-	ck_assert_msg(result == RESULT_NONE, "settle: %s", error.text);
-	ck_assert_uint_eq(unknown.last_id, 0);
-	ck_assert_uint_eq(unknown.failed, 0);
-	return unknown.settled;
-}
-
 START_TEST(money_in_time_makes_the_order_paid)
 {
 	char text[QUERY_TEXT_SIZE];
@@ -161,26 +145,26 @@ enum state {
 };
 
 struct outcome_case {
-	enum state state;
 	int64_t amount_cents;
 	const char *currency;
+	enum state state;
 	enum payment_outcome outcome;
 };
 
 /* Closed or past before paid before wrong. */
 static const struct outcome_case cases[] = {
-	{ STATE_OPEN, PRICE, "CNY", PAYMENT_OUTCOME_APPLIED },
-	{ STATE_OPEN, PRICE - 1, "CNY", PAYMENT_OUTCOME_MISMATCH },
-	{ STATE_OPEN, PRICE + 1, "CNY", PAYMENT_OUTCOME_MISMATCH },
-	{ STATE_OPEN, PRICE, "USD", PAYMENT_OUTCOME_MISMATCH },
-	{ STATE_OVERDUE, PRICE, "CNY", PAYMENT_OUTCOME_LATE },
-	{ STATE_OVERDUE, 1, "CNY", PAYMENT_OUTCOME_LATE },
-	{ STATE_TIMED_OUT, PRICE, "CNY", PAYMENT_OUTCOME_LATE },
-	{ STATE_TIMED_OUT, PRICE, "USD", PAYMENT_OUTCOME_LATE },
-	{ STATE_CANCELLED, PRICE, "CNY", PAYMENT_OUTCOME_LATE },
-	{ STATE_PAID, PRICE, "CNY", PAYMENT_OUTCOME_DUPLICATE },
-	{ STATE_PAID, 1, "USD", PAYMENT_OUTCOME_DUPLICATE },
-	{ STATE_PAID_OVERDUE, PRICE, "CNY", PAYMENT_OUTCOME_DUPLICATE },
+	{ PRICE, "CNY", STATE_OPEN, PAYMENT_OUTCOME_APPLIED },
+	{ PRICE - 1, "CNY", STATE_OPEN, PAYMENT_OUTCOME_MISMATCH },
+	{ PRICE + 1, "CNY", STATE_OPEN, PAYMENT_OUTCOME_MISMATCH },
+	{ PRICE, "USD", STATE_OPEN, PAYMENT_OUTCOME_MISMATCH },
+	{ PRICE, "CNY", STATE_OVERDUE, PAYMENT_OUTCOME_LATE },
+	{ 1, "CNY", STATE_OVERDUE, PAYMENT_OUTCOME_LATE },
+	{ PRICE, "CNY", STATE_TIMED_OUT, PAYMENT_OUTCOME_LATE },
+	{ PRICE, "USD", STATE_TIMED_OUT, PAYMENT_OUTCOME_LATE },
+	{ PRICE, "CNY", STATE_CANCELLED, PAYMENT_OUTCOME_LATE },
+	{ PRICE, "CNY", STATE_PAID, PAYMENT_OUTCOME_DUPLICATE },
+	{ 1, "USD", STATE_PAID, PAYMENT_OUTCOME_DUPLICATE },
+	{ PRICE, "CNY", STATE_PAID_OVERDUE, PAYMENT_OUTCOME_DUPLICATE },
 };
 
 static void make_order(const char *order_no, enum state state)
@@ -353,8 +337,6 @@ START_TEST(where_no_money_came_none_goes_back)
 	ck_assert(!judged.is_refunded);
 	expect_row("T1", "A1 0 CNY LATE NONE");
 	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_compensation"), 0);
-	ck_assert_int_eq(apply("NOBODY", "T2", 0, "CNY"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	ck_assert_uint_eq(settle_unknown(NOW_MS), 0);
 	direct_db_expect_sound(&direct);
 }
 END_TEST
@@ -380,78 +362,6 @@ START_TEST(an_order_paid_by_its_own_service_is_paid)
 }
 END_TEST
 
-START_TEST(a_trade_of_an_unknown_order_is_judged_anew_when_the_order_is_there)
-{
-	ck_assert_int_eq(pay("A1", "T1"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	ck_assert(!judged.is_repeated && !judged.is_refunded);
-	ck_assert_int_eq(pay("A1", "T1"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	expect_row("T1", "A1 9900 CNY UNKNOWN_ORDER NONE");
-	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_outbox_event"), 0);
-	orders_insert_one(query, "A1", HOUR_MS);
-	ck_assert_int_eq(pay("A1", "T1"), PAYMENT_OUTCOME_APPLIED);
-	ck_assert(!judged.is_repeated);
-	expect_row("T1", "A1 9900 CNY APPLIED NONE");
-	ck_assert(orders_is(query, "A1", "PAID"));
-	ck_assert_uint_eq(settle_unknown(NOW_MS), 0);
-	direct_db_expect_sound(&direct);
-}
-END_TEST
-
-START_TEST(money_for_an_order_that_stays_unknown_goes_back_once)
-{
-	ck_assert_int_eq(pay("A1", "T1"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	ck_assert_uint_eq(settle_unknown(HOUR_MS), 0);
-	ck_assert_uint_eq(settle_unknown(NOW_MS), 1);
-	ck_assert_uint_eq(settle_unknown(NOW_MS), 0);
-	expect_row("T1", "A1 9900 CNY UNKNOWN_ORDER PENDING");
-	ck_assert_int_eq(count_refunds("T1"), 1);
-	direct_db_expect_sound(&direct);
-}
-END_TEST
-
-/* Or the order would be paid with money that is on its way back. */
-START_TEST(money_that_goes_back_pays_nothing_any_more)
-{
-	ck_assert_int_eq(pay("A1", "T1"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	ck_assert_uint_eq(settle_unknown(NOW_MS), 1);
-	orders_insert_one(query, "A1", HOUR_MS);
-	ck_assert_int_eq(pay("A1", "T1"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	ck_assert(judged.is_repeated && judged.is_refunded);
-	ck_assert(orders_is(query, "A1", "UNPAID"));
-	expect_row("T1", "A1 9900 CNY UNKNOWN_ORDER PENDING");
-	ck_assert_int_eq(pay("A1", "T2"), PAYMENT_OUTCOME_APPLIED);
-	direct_db_expect_sound(&direct);
-}
-END_TEST
-
-START_TEST(housekeeping_judges_by_the_order_as_it_is_now)
-{
-	ck_assert_int_eq(pay("A1", "T1"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	ck_assert_int_eq(pay("A2", "T2"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	ck_assert_int_eq(pay("A3", "T3"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	orders_insert_one(query, "A1", HOUR_MS);
-	orders_insert_one(query, "A2", -1000);
-	ck_assert_uint_eq(settle_unknown(NOW_MS), 3);
-	expect_row("T1", "A1 9900 CNY APPLIED NONE");
-	expect_row("T2", "A2 9900 CNY LATE PENDING");
-	expect_row("T3", "A3 9900 CNY UNKNOWN_ORDER PENDING");
-	ck_assert_int_eq(count_events("A2", "PAYMENT_LATE"), 1);
-	direct_db_expect_sound(&direct);
-}
-END_TEST
-
-START_TEST(an_unknown_trade_with_other_content_is_not_judged_anew)
-{
-	ck_assert_int_eq(pay("A1", "T1"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	orders_insert_one(query, "A2", HOUR_MS);
-	ck_assert_int_eq(pay("A2", "T1"), PAYMENT_OUTCOME_UNKNOWN_ORDER);
-	ck_assert(judged.is_repeated && judged.is_different);
-	ck_assert(orders_is(query, "A2", "UNPAID"));
-	ck_assert_uint_eq(settle_unknown(NOW_MS), 1);
-	expect_row("T1", "A1 9900 CNY UNKNOWN_ORDER PENDING");
-}
-END_TEST
-
 int main(void)
 {
 	static const char *const ways[] = { NULL, "found_rows=on" };
@@ -468,11 +378,6 @@ int main(void)
 		keys_are_told_apart_by_case,
 		where_no_money_came_none_goes_back,
 		an_order_paid_by_its_own_service_is_paid,
-		a_trade_of_an_unknown_order_is_judged_anew_when_the_order_is_there,
-		money_for_an_order_that_stays_unknown_goes_back_once,
-		money_that_goes_back_pays_nothing_any_more,
-		housekeeping_judges_by_the_order_as_it_is_now,
-		an_unknown_trade_with_other_content_is_not_judged_anew,
 	};
 	int status = 0;
 

@@ -20,6 +20,12 @@ enum {
 	TRADES = 40, /* of each payer */
 	ORDERS = 60, /* that become due while they are paid */
 	TRIES = 100, /* of a payer for one notice */
+	/* Of all payers, or of all but the one that is first: */
+	OTHERS = (PAYERS - 1) * TRADES,
+	HALF = TRADES / 2,
+	ALL_HALF = PAYERS * HALF,
+	OTHERS_HALF = (PAYERS - 1) * HALF,
+	ALL_ORDERS = PAYERS * ORDERS,
 };
 
 #define HOUR_MS INT64_C(3600000)
@@ -143,15 +149,14 @@ START_TEST(one_trade_that_comes_many_times_at_once_is_judged_once)
 {
 	struct crowd *crowd = shared_create(sizeof(*crowd));
 
-	insert_orders(TRADES / 2, HOUR_MS, 0);
+	insert_orders(HALF, HOUR_MS, 0);
 	/* Every second order is not there. */
 	query_run(
 		query, "UPDATE t_order SET order_no = CONCAT('A', 2 * (id - 1)) ORDER BY id DESC");
 	run_crowd(&(struct payer){ .crowd = crowd, .turns = TRADES });
-	ck_assert_uint_eq(atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_APPLIED]), TRADES / 2);
-	ck_assert_uint_eq(atomic_load(&crowd->repeated), (PAYERS - 1) * TRADES / 2);
-	ck_assert_uint_eq(
-		atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_UNKNOWN_ORDER]), PAYERS * TRADES / 2);
+	ck_assert_uint_eq(atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_APPLIED]), HALF);
+	ck_assert_uint_eq(atomic_load(&crowd->repeated), OTHERS_HALF);
+	ck_assert_uint_eq(atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_UNKNOWN_ORDER]), ALL_HALF);
 	ck_assert_int_eq(count_rows("t_payment"), TRADES);
 	ck_assert_int_eq(count_rows("t_compensation"), 0);
 	direct_db_expect_sound(&direct);
@@ -166,12 +171,11 @@ START_TEST(of_many_trades_at_once_one_pays_and_the_others_go_back)
 	insert_orders(TRADES, HOUR_MS, 0);
 	run_crowd(&(struct payer){ .crowd = crowd, .turns = TRADES, .has_own_trades = true });
 	ck_assert_uint_eq(atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_APPLIED]), TRADES);
-	ck_assert_uint_eq(
-		atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_DUPLICATE]), (PAYERS - 1) * TRADES);
+	ck_assert_uint_eq(atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_DUPLICATE]), OTHERS);
 	ck_assert_int_eq(orders_count(query, "PAID"), TRADES);
 	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE "
 					     "kind = 'REFUND'"),
-		(PAYERS - 1) * TRADES);
+		OTHERS);
 	direct_db_expect_sound(&direct);
 	shared_destroy(crowd, sizeof(*crowd));
 }
@@ -187,7 +191,7 @@ START_TEST(at_the_deadline_money_is_in_time_or_goes_back)
 	uint32_t applied = atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_APPLIED]);
 	uint32_t late = atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_LATE]);
 	uint32_t duplicate = atomic_load(&crowd->outcomes[PAYMENT_OUTCOME_DUPLICATE]);
-	ck_assert_uint_eq(applied + late + duplicate, PAYERS * ORDERS);
+	ck_assert_uint_eq(applied + late + duplicate, ALL_ORDERS);
 	ck_assert_int_eq(orders_count(query, "PAID"), applied);
 	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_order WHERE "
 					     "pay_time >= expire_time"),

@@ -159,8 +159,8 @@ static bool the_payment_waits_for_a_lock(void *context)
 }
 
 /*
- * Holds the trade's key that the payment waits for, then wants the order that the payment holds.  It
- * has changed more rows than the payment, so the payment is the one that the server sacrifices.
+ * Holds the trade's key that the payment waits for, then wants the order that the payment holds.
+ * It has changed more rows than the payment, so the payment is the one that the server sacrifices.
  */
 static void make_deadlock(void *context)
 {

@@ -25,6 +25,7 @@ struct api_client {
 	uint16_t port;
 	int socket; /* -1: none */
 	uint64_t limit_ms;
+	bool was_refused;
 	struct api_answer answer;
 };
 
@@ -190,6 +191,7 @@ const struct api_answer *api_client_call(
 	answer->body[0] = '\0';
 	if (client->socket < 0)
 		client->socket = listener_connect(client->port);
+	client->was_refused = client->socket < 0;
 	/* A server that refuses a request early may answer before it has taken all of it. */
 	if (client->socket >= 0)
 		(void)send_request(client, request, end_ms);
@@ -202,6 +204,11 @@ const struct api_answer *api_client_call(
 		disconnect(client);
 	}
 	return answer;
+}
+
+bool api_client_was_refused(const struct api_client *client)
+{
+	return client->was_refused;
 }
 
 const struct api_answer *api_client_get(struct api_client *client, const char *path)

@@ -43,6 +43,8 @@ const struct api_answer *api_client_call(
 const struct api_answer *api_client_get(struct api_client *client, const char *path);
 const struct api_answer *api_client_post(
 	struct api_client *client, const char *path, const char *body);
+/* Why the last call had no answer: nobody listened, rather than a connection that was cut. */
+bool api_client_was_refused(const struct api_client *client);
 /* Value of a header of an answer; false when it is not there. */
 bool api_client_header(
 	const struct api_answer *answer, const char *name, char *value_out, size_t value_size);

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-void fake_clock_set_ms(uint64_t now_ms);
+void fake_clock_set_ms(uint64_t milliseconds);
 void fake_clock_advance_ms(uint64_t milliseconds);
 
 #endif

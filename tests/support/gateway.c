@@ -64,8 +64,8 @@ const struct api_answer *gateway_notify(
 	char body[TEXT_SIZE];
 
 	ck_assert(text_format(body, sizeof(body),
-		"{\"channel\":\"%s\",\"trade_no\":\"%s\",\"order_no\":\"%s\",\"amount_cents\":%" PRId64
-		",\"currency\":\"%s\",\"state\":\"%s\"%s}",
+		"{\"channel\":\"%s\",\"trade_no\":\"%s\",\"order_no\":\"%s\","
+		"\"amount_cents\":%" PRId64 ",\"currency\":\"%s\",\"state\":\"%s\"%s}",
 		notice->channel == NULL ? "pay" : notice->channel, notice->trade_no,
 		notice->order_no, notice->amount_cents == 0 ? 9900 : notice->amount_cents,
 		notice->currency == NULL ? "CNY" : notice->currency,
