@@ -14,7 +14,8 @@
 #include "tests/support/listener.h"
 
 enum {
-	METRIC_LIMIT_MS = 5000
+	METRIC_LIMIT_MS = 5000,
+	REQUEST_SIZE = 1024
 };
 
 /* Reads until the server ends the connection or time is up. */
@@ -45,27 +46,47 @@ static unsigned int read_status(const char *answer)
 	return (unsigned int)strtoul(answer + strlen("HTTP/1.1"), NULL, 10);
 }
 
-unsigned int http_client_get(
-	uint16_t port, const char *path, uint64_t limit_ms, char answer_out[HTTP_CLIENT_SIZE])
+/* answer holds HTTP_CLIENT_SIZE bytes. */
+static unsigned int exchange(uint16_t port, const char *request, uint64_t limit_ms, char *answer)
 {
-	char request[512];
 	int handle = listener_connect(port);
 	unsigned int status = HTTP_CLIENT_REFUSED;
 
-	if (answer_out != NULL)
-		answer_out[0] = '\0';
+	answer[0] = '\0';
 	if (handle < 0)
 		return HTTP_CLIENT_REFUSED;
-	char *answer = memory_allocate(HTTP_CLIENT_SIZE);
-	(void)text_format(request, sizeof(request),
-		"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
 	if (send(handle, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request) &&
 		read_all(handle, limit_ms, answer) > 0)
 		status = read_status(answer);
-	if (answer_out != NULL)
-		(void)text_copy(answer_out, HTTP_CLIENT_SIZE, answer);
-	free(answer);
 	(void)close(handle);
+	return status;
+}
+
+unsigned int http_client_get(
+	uint16_t port, const char *path, uint64_t limit_ms, char answer_out[HTTP_CLIENT_SIZE])
+{
+	char *answer = answer_out == NULL ? memory_allocate(HTTP_CLIENT_SIZE) : answer_out;
+	char request[REQUEST_SIZE];
+
+	(void)text_format(request, sizeof(request),
+		"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
+	unsigned int status = exchange(port, request, limit_ms, answer);
+	if (answer_out == NULL)
+		free(answer);
+	return status;
+}
+
+unsigned int http_client_put(uint16_t port, const char *path, const char *body, uint64_t limit_ms)
+{
+	char *answer = memory_allocate(HTTP_CLIENT_SIZE);
+	char request[REQUEST_SIZE];
+
+	(void)text_format(request, sizeof(request),
+		"PUT %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+		"Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+		path, strlen(body), body);
+	unsigned int status = exchange(port, request, limit_ms, answer);
+	free(answer);
 	return status;
 }
 

@@ -1,5 +1,5 @@
 /*
- * http_client - one plain GET, for the ops ports of daemons.
+ * http_client - one plain request, for the ops ports of daemons and for lapse-stock.
  */
 #ifndef TESTS_SUPPORT_HTTP_CLIENT_H
 #define TESTS_SUPPORT_HTTP_CLIENT_H
@@ -18,6 +18,8 @@ enum {
  */
 unsigned int http_client_get(
 	uint16_t port, const char *path, uint64_t limit_ms, char answer_out[HTTP_CLIENT_SIZE]);
+/* The same with a body of JSON. */
+unsigned int http_client_put(uint16_t port, const char *path, const char *body, uint64_t limit_ms);
 /* The value of one series in a text of /metrics, for example
  * lapse_close_total{reason="timeout"}; -1 when it is not there. */
 double http_client_metric(uint16_t port, const char *series);
