@@ -17,8 +17,9 @@ void closing_create(size_t batch_max, const struct settle *settle, struct closin
 void closing_destroy(struct closing **closing);
 
 /*
- * Closes up to one batch of READY deliveries; a suspect one is handled alone.  NONE: none is ready.  A
- * failure leaves them READY: the same batch runs again later, which the guards make safe.
+ * Closes up to one batch of READY deliveries; a suspect one is handled alone.  NONE: none is
+ * ready.  A failure leaves them READY: the same batch runs again later, which the guards make
+ * safe.
  */
 MUST_USE enum result closing_run(struct closing *closing, struct db *db, struct error *error);
 

@@ -1,8 +1,8 @@
 /*
  * consumer - takes due timeouts in batches and closes the orders; commits before it acks.
  *
- * MySQL away: keeps what it has unacked and waits; after five minutes gives everything back once and
- * subscribes again when MySQL answers.  Broker away: drops everything of the old connection.
+ * MySQL away: keeps what it has unacked and waits; after five minutes gives everything back once
+ * and subscribes again when MySQL answers.  Broker away: drops everything of the old connection.
  */
 #ifndef CONSUMER_CONSUMER_H
 #define CONSUMER_CONSUMER_H

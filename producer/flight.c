@@ -13,6 +13,13 @@ enum {
 	AGAIN_CAP_MS = 30000
 };
 
+/* How the fates are written. */
+struct flight_writer {
+	struct db *db;
+	uint64_t horizon_ms;
+	size_t *lost;
+};
+
 void flight_start(struct flight *flight, struct outbox_batch *batch_adopt, uint64_t now_ms)
 {
 	flight->batch = batch_adopt;
@@ -58,37 +65,117 @@ void flight_lose(struct flight *flight, const char *reason)
 			flight_close_message(flight, i, false, reason);
 }
 
-static size_t list_ids(const struct flight *flight, enum flight_fate fate, uint64_t *ids)
+/* What one statement writes. */
+struct group {
+	enum flight_fate fate;
+	uint32_t attempts; /* AGAIN: only rows with so many */
+};
+
+static bool is_in_group(const struct flight *flight, size_t row, const struct group *group)
+{
+	return flight->rows[row].fate == group->fate &&
+	       (group->fate != FLIGHT_FATE_AGAIN ||
+		       flight->batch->rows[row].attempts == group->attempts);
+}
+
+static size_t list_ids(const struct flight *flight, const struct group *group, uint64_t *ids)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < flight->batch->count; i++)
-		if (flight->rows[i].fate == fate)
+		if (is_in_group(flight, i, group))
 			ids[count++] = flight->batch->rows[i].id;
 	return count;
 }
 
-/* All wait as long as the one that failed most often, so one statement serves them all. */
-static enum result put_off_again(
-	struct flight *flight, struct db *db, const struct outbox_ids *rows, struct error *error)
+static void mark_written(struct flight *flight, const struct group *group)
 {
-	const char *reason = "";
-	uint32_t attempts = 0;
-
-	for (size_t i = 0; i < flight->batch->count; i++) {
-		if (flight->rows[i].fate != FLIGHT_FATE_AGAIN)
-			continue;
-		reason = flight->rows[i].reason;
-		if (flight->batch->rows[i].attempts > attempts)
-			attempts = flight->batch->rows[i].attempts;
-	}
-	log_warn(log_event("rows_not_published"), log_uint("rows", rows->count),
-		log_uint("attempts", attempts + 1), log_text("reason", reason));
-	return outbox_put_off(
-		db, rows, backoff_delay_ms(attempts, AGAIN_BASE_MS, AGAIN_CAP_MS), reason, error);
+	for (size_t i = 0; i < flight->batch->count; i++)
+		if (is_in_group(flight, i, group))
+			flight->rows[i].fate = FLIGHT_FATE_WRITTEN;
 }
 
-static enum result mark_never(struct flight *flight, struct db *db, struct error *error)
+/* The reason of the first of them stands for all. */
+static const char *find_reason(const struct flight *flight, const struct group *group)
+{
+	for (size_t i = 0; i < flight->batch->count; i++)
+		if (is_in_group(flight, i, group))
+			return flight->rows[i].reason;
+	return "";
+}
+
+static enum result put_off_again(struct flight *flight, struct db *db, const struct group *group,
+	const struct outbox_ids *rows, struct error *error)
+{
+	const char *reason = find_reason(flight, group);
+
+	log_warn(log_event("rows_not_published"), log_uint("rows", rows->count),
+		log_uint("attempts", group->attempts + 1), log_text("reason", reason));
+	return outbox_put_off(db, rows,
+		backoff_delay_ms(group->attempts, AGAIN_BASE_MS, AGAIN_CAP_MS), reason, error);
+}
+
+static enum result write_ids(struct flight *flight, const struct flight_writer *writer,
+	const struct group *group, const struct outbox_ids *rows, struct error *error)
+{
+	size_t lost = 0;
+	enum result result = RESULT_OK;
+
+	switch (group->fate) {
+	case FLIGHT_FATE_SENT:
+		result = outbox_mark_sent(writer->db, rows, &lost, error);
+		*writer->lost += lost;
+		return result;
+	case FLIGHT_FATE_HORIZON:
+		return outbox_put_off_to_horizon(writer->db, rows, writer->horizon_ms, error);
+	case FLIGHT_FATE_AGAIN:
+		return put_off_again(flight, writer->db, group, rows, error);
+	case FLIGHT_FATE_NEVER:
+	case FLIGHT_FATE_WRITTEN:
+		break;
+	}
+	return result;
+}
+
+/* A row that somebody has locked must not hold up the others: it is left to its lease. */
+static enum result write_group(struct flight *flight, const struct flight_writer *writer,
+	const struct group *group, struct error *error)
+{
+	uint64_t *ids = memory_allocate_array(flight->batch->count, sizeof(*ids));
+	struct outbox_ids rows = { flight->batch->lease_token, ids, list_ids(flight, group, ids) };
+	size_t wanted = rows.count;
+	enum result result = RESULT_OK;
+
+	if (rows.count > 0)
+		result = write_ids(flight, writer, group, &rows, error);
+	if (result == RESULT_CONFLICT) {
+		result = outbox_find_free(writer->db, &rows, ids, &rows.count, error);
+		if (result == RESULT_OK && rows.count > 0)
+			result = write_ids(flight, writer, group, &rows, error);
+		*writer->lost += result == RESULT_OK ? wanted - rows.count : 0;
+	}
+	if (result == RESULT_OK)
+		mark_written(flight, group);
+	free(ids);
+	return result;
+}
+
+/* Each number of attempts has a delay of its own. */
+static enum result write_again(
+	struct flight *flight, const struct flight_writer *writer, struct error *error)
+{
+	enum result result = RESULT_OK;
+
+	for (size_t i = 0; i < flight->batch->count && result == RESULT_OK; i++) {
+		const struct group group = { FLIGHT_FATE_AGAIN, flight->batch->rows[i].attempts };
+
+		if (flight->rows[i].fate == FLIGHT_FATE_AGAIN)
+			result = write_group(flight, writer, &group, error);
+	}
+	return result;
+}
+
+static enum result write_never(struct flight *flight, struct db *db, struct error *error)
 {
 	enum result result = RESULT_OK;
 
@@ -102,8 +189,11 @@ static enum result mark_never(struct flight *flight, struct db *db, struct error
 			log_text("reason", flight->rows[i].reason));
 		result = outbox_mark_failed(
 			db, flight->batch->lease_token, row, flight->rows[i].reason, error);
+		/* Lost or locked: whoever has it decides, or we do when its lease has ended. */
 		if (result == RESULT_CONFLICT)
-			result = RESULT_OK; /* the lease was lost: whoever has it now decides */
+			result = RESULT_OK;
+		if (result == RESULT_OK)
+			flight->rows[i].fate = FLIGHT_FATE_WRITTEN;
 	}
 	return result;
 }
@@ -111,24 +201,19 @@ static enum result mark_never(struct flight *flight, struct db *db, struct error
 enum result flight_settle(struct flight *flight, struct db *db, uint64_t horizon_ms,
 	size_t *lost_out, struct error *error)
 {
-	uint64_t *ids = memory_allocate_array(flight->batch->count, sizeof(*ids));
-	struct outbox_ids rows = { .lease_token = flight->batch->lease_token, .ids = ids };
-	enum result result = RESULT_OK;
+	const struct flight_writer writer = { db, horizon_ms, lost_out };
+	const struct group sent = { .fate = FLIGHT_FATE_SENT };
+	const struct group horizon = { .fate = FLIGHT_FATE_HORIZON };
 
 	*lost_out = 0;
 	FAILPOINT("after_confirm");
-	rows.count = list_ids(flight, FLIGHT_FATE_SENT, ids);
-	if (rows.count > 0)
-		result = outbox_mark_sent(db, &rows, lost_out, error);
-	rows.count = list_ids(flight, FLIGHT_FATE_HORIZON, ids);
-	if (result == RESULT_OK && rows.count > 0)
-		result = outbox_put_off_to_horizon(db, &rows, horizon_ms, error);
-	rows.count = list_ids(flight, FLIGHT_FATE_AGAIN, ids);
-	if (result == RESULT_OK && rows.count > 0)
-		result = put_off_again(flight, db, &rows, error);
+	enum result result = write_group(flight, &writer, &sent, error);
 	if (result == RESULT_OK)
-		result = mark_never(flight, db, error);
+		result = write_group(flight, &writer, &horizon, error);
+	if (result == RESULT_OK)
+		result = write_again(flight, &writer, error);
+	if (result == RESULT_OK)
+		result = write_never(flight, db, error);
 	FAILPOINT("after_commit");
-	free(ids);
 	return result;
 }

@@ -1,6 +1,6 @@
 /*
- * flight - claimed rows between their claim and their settle: what became of each, and one write per
- * kind when all is known.
+ * flight - claimed rows between their claim and their settle: what became of each, and one write
+ * per kind when all is known.
  */
 #ifndef PRODUCER_FLIGHT_H
 #define PRODUCER_FLIGHT_H
@@ -18,6 +18,7 @@ enum flight_fate {
 	FLIGHT_FATE_AGAIN,   /* not taken by the broker: later, one more attempt */
 	FLIGHT_FATE_HORIZON, /* too far away: sleeps in the outbox */
 	FLIGHT_FATE_NEVER,   /* can never be published: mark FAILED */
+	FLIGHT_FATE_WRITTEN, /* its fate is in the table, or it is not ours to write any more */
 };
 
 struct flight_row {
@@ -46,7 +47,8 @@ void flight_lose(struct flight *flight, const char *reason);
 
 /*
  * Writes what became of the rows, one statement per fate; may be called again after a failure.
- * lost_out: rows that were not ours any more.
+ * lost_out: rows that were not ours any more, or that somebody has locked: their leases run out and
+ * they are published a second time.
  */
 MUST_USE enum result flight_settle(struct flight *flight, struct db *db, uint64_t horizon_ms,
 	size_t *lost_out, struct error *error);

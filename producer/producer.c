@@ -114,7 +114,7 @@ static enum result claim_and_publish(struct producer *producer, struct error *er
 	if (result != RESULT_OK)
 		return result;
 	FAILPOINT("after_claim");
-	if (batch->count == room)
+	if (batch->has_more)
 		producer->next_claim_ms = 0;
 	return publisher_publish(producer->publisher, producer->db, batch, error);
 }
@@ -148,7 +148,9 @@ static enum result use_mysql(struct producer *producer, struct error *error)
 static void note_checks(
 	enum result mysql, enum result amqp, bool is_blocked, const struct error *error)
 {
-	service_set_check(SERVICE_CHECK_MYSQL, mysql == RESULT_OK, error->text);
+	/* A lost race is no trouble of MySQL's. */
+	service_set_check(
+		SERVICE_CHECK_MYSQL, mysql == RESULT_OK || mysql == RESULT_CONFLICT, error->text);
 	if (mysql == RESULT_OK)
 		service_set_check(SERVICE_CHECK_AMQP, amqp == RESULT_OK && !is_blocked,
 			is_blocked ? "the broker takes no messages: memory or disk alarm"
@@ -163,6 +165,8 @@ enum result producer_step(void *context, struct error *error)
 
 	if (mysql == RESULT_OK)
 		amqp = publisher_ensure(producer->publisher, error);
+	else
+		publisher_keep_alive(producer->publisher);
 	note_checks(mysql, amqp, publisher_is_blocked(producer->publisher), error);
 	if (mysql != RESULT_OK || amqp != RESULT_OK)
 		return mysql != RESULT_OK ? mysql : amqp;

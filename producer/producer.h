@@ -1,6 +1,6 @@
 /*
- * producer - takes new outbox rows and publishes them with publisher confirms: timeouts with a delay,
- * events at once.
+ * producer - takes new outbox rows and publishes them with publisher confirms: timeouts with a
+ * delay, events at once.
  *
  * Claim, publish, confirm, mark: a crash anywhere means a second message, never a missing one.
  */

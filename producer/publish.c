@@ -11,21 +11,24 @@
 #include "common/base/shutdown.h"
 #include "common/base/ulid.h"
 #include "common/base/window.h"
-#include "common/io/json.h"
 #include "common/order/order.h"
 #include "common/order/timeout_message.h"
 #include "producer/line.h"
+#include "producer/lines.h"
 
 enum {
 	BATCH_MAX = 500,
-	LINE_MAX_SIZE = 4096,
 	CONFIRM_LIMIT_MS = 10000,
+	LINE_WAIT_MS = 1000, /* for the first line of a batch, again and again */
+	LINGER_MS = 20,      /* for the next ones */
+	SHOWN_SIZE = 80,
 };
 
 struct publish {
 	const struct producer_settings *settings;
 	struct db *db;
 	struct line *line;
+	struct lines *lines;
 	struct window *window; /* messages without a confirm */
 	uint64_t settled[BATCH_MAX];
 	struct order_deadline orders[BATCH_MAX];
@@ -37,62 +40,65 @@ struct publish {
 	uint64_t malformed;
 };
 
-/* A line is an order number or a JSON object with order_no. */
-static bool read_order_no(const char *line, char order_no[TEXT_KEY_SIZE])
+static void refuse(struct publish *publish, const char *shown)
 {
-	struct json *root = NULL;
-	bool is_good = false;
-
-	if (line[0] != '{')
-		return text_is_key(line, strlen(line), TEXT_KEY_MAX) &&
-		       text_copy(order_no, TEXT_KEY_SIZE, line);
-	if (json_parse(line, strlen(line), LINE_MAX_SIZE, &root, NULL) == RESULT_OK) {
-		const char *text = json_get_text(root, "order_no");
-
-		is_good = text != NULL && text_is_key(text, strlen(text), TEXT_KEY_MAX) &&
-			  text_copy(order_no, TEXT_KEY_SIZE, text);
-	}
-	json_destroy(&root);
-	return is_good;
+	publish->malformed++;
+	(void)fprintf(stderr, "no order number: %s\n", shown);
 }
 
-/* The next word or line; false at the end.  A line that is too long is cut and thus malformed. */
-static bool next_line(struct publish *publish, char line[LINE_MAX_SIZE])
+static void take_words(struct publish *publish)
 {
 	const struct producer_publish *wish = &publish->settings->publish;
 
-	if (publish->next_argument < wish->count) {
-		(void)text_copy(line, LINE_MAX_SIZE, wish->order_nos[publish->next_argument++]);
-		return true;
-	}
-	if (!wish->reads_stdin || fgets(line, LINE_MAX_SIZE, stdin) == NULL)
-		return false;
-	if (strchr(line, '\n') == NULL && strlen(line) == LINE_MAX_SIZE - 1) {
-		int c = 0;
+	while (publish->next_argument < wish->count && publish->count < BATCH_MAX) {
+		const char *word = wish->order_nos[publish->next_argument++];
+		char shown[SHOWN_SIZE];
 
-		while (c != '\n' && c != EOF)
-			c = getchar();
+		if (lines_read_order_no(
+			    word, strlen(word), publish->orders[publish->count].order_no)) {
+			publish->count++;
+			continue;
+		}
+		(void)text_clip(shown, sizeof(shown), word, strlen(word));
+		refuse(publish, shown);
 	}
-	line[strcspn(line, "\r\n")] = '\0';
-	return true;
+}
+
+/* Waits for the first line as long as it takes, and serves the broker meanwhile. */
+static void take_lines(struct publish *publish)
+{
+	struct error error = { .text = "" };
+
+	while (publish->count < BATCH_MAX && !shutdown_is_requested()) {
+		char *order_no = publish->orders[publish->count].order_no;
+
+		switch (lines_next(
+			publish->lines, publish->count > 0 ? LINGER_MS : LINE_WAIT_MS, order_no)) {
+		case LINES_ORDER:
+			publish->count++;
+			break;
+		case LINES_MALFORMED:
+			refuse(publish, lines_shown(publish->lines));
+			break;
+		case LINES_NONE:
+			if (publish->count > 0)
+				return;
+			/* A connection that is lost here is built again for the next batch. */
+			(void)!broker_keep_alive(line_broker(publish->line), &error);
+			break;
+		case LINES_END:
+			return;
+		}
+	}
 }
 
 /* false: there are no more. */
 static bool fill_batch(struct publish *publish)
 {
-	char line[LINE_MAX_SIZE];
-
 	publish->count = 0;
-	while (publish->count < BATCH_MAX && next_line(publish, line)) {
-		if (line[0] == '\0')
-			continue;
-		if (read_order_no(line, publish->orders[publish->count].order_no)) {
-			publish->count++;
-			continue;
-		}
-		publish->malformed++;
-		(void)fprintf(stderr, "no order number: %.80s\n", line);
-	}
+	take_words(publish);
+	if (publish->count == 0 && publish->settings->publish.reads_stdin)
+		take_lines(publish);
 	return publish->count > 0;
 }
 
@@ -166,7 +172,7 @@ static enum result publish_batch(struct publish *publish, struct error *error)
 	return result == RESULT_OK ? await_confirms(publish, error) : result;
 }
 
-static enum result publish_all(struct publish *publish, struct error *error)
+static enum result ensure_connected(struct publish *publish, struct error *error)
 {
 	bool has_reconnected = false;
 	enum result result = db_ensure_connected(publish->db, error);
@@ -176,8 +182,17 @@ static enum result publish_all(struct publish *publish, struct error *error)
 	if (result == RESULT_OK &&
 		topology_mode(line_topology(publish->line)) == TOPOLOGY_MODE_NONE)
 		result = error_set(RESULT_PERMANENT, error, "LAPSE_DELAY is none");
-	while (result == RESULT_OK && !shutdown_is_requested() && fill_batch(publish)) {
-		result = publish_batch(publish, error);
+	return result;
+}
+
+static enum result publish_all(struct publish *publish, struct error *error)
+{
+	enum result result = ensure_connected(publish, error);
+
+	while (result == RESULT_OK && fill_batch(publish)) {
+		result = ensure_connected(publish, error);
+		if (result == RESULT_OK)
+			result = publish_batch(publish, error);
 		if (isatty(STDERR_FILENO) != 0)
 			(void)fprintf(stderr, "\r%" PRIu64 " armed ", publish->armed);
 	}
@@ -188,13 +203,19 @@ static enum result publish_all(struct publish *publish, struct error *error)
 
 int publish_run(const struct producer_settings *settings)
 {
-	struct publish *publish = memory_allocate(sizeof(*publish));
+	struct publish *publish = NULL;
 	struct error error = { .text = "" };
 	int status = EXIT_STATUS_OK;
 
+	if (settings->publish.count == 0 && !settings->publish.reads_stdin) {
+		(void)fputs("publish: name orders, or say --stdin\n", stderr);
+		return EXIT_STATUS_USAGE;
+	}
+	publish = memory_allocate(sizeof(*publish));
 	publish->settings = settings;
 	db_create(&settings->mysql, &publish->db);
 	line_create(settings, &publish->line);
+	lines_create(STDIN_FILENO, &publish->lines);
 	window_create(BATCH_MAX, &publish->window);
 	enum result result = publish_all(publish, &error);
 	(void)printf("armed=%" PRIu64 " final=%" PRIu64 " not_found=%" PRIu64 " malformed=%" PRIu64
@@ -203,12 +224,15 @@ int publish_run(const struct producer_settings *settings)
 	if (result != RESULT_OK) {
 		(void)fprintf(stderr, "publish: %s\n", error.text);
 		status = result == RESULT_PERMANENT ? EXIT_STATUS_FAILED : EXIT_STATUS_TRY_AGAIN;
+	} else if (shutdown_is_requested()) {
+		status = EXIT_STATUS_TRY_AGAIN; /* there may have been more */
 	} else if (publish->malformed > 0) {
 		status = EXIT_STATUS_FAILED;
 	} else if (publish->not_found > 0) {
 		status = EXIT_STATUS_NOT_FOUND;
 	}
 	line_destroy(&publish->line);
+	lines_destroy(&publish->lines);
 	window_destroy(&publish->window);
 	db_destroy(&publish->db);
 	free(publish);

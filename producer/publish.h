@@ -8,7 +8,7 @@
 struct producer_settings;
 
 /* The exit status: 0 all armed or already final, 1 a line was no order number, 3 an order was not
- * found, 75 a server was away. */
+ * found, 64 nothing was named, 75 a server was away. */
 int publish_run(const struct producer_settings *settings);
 
 #endif

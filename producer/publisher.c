@@ -16,7 +16,9 @@
 
 enum {
 	CONFIRM_LIMIT_MS = 10000,
-	ROW_BITS = 32, /* a window value is the flight's place and the row's */
+	ROW_BITS = 32,        /* a window value is the flight's place and the row's */
+	MESSAGES_PER_ROW = 2, /* at most: order.created and the timeout */
+	WINDOW_FACTOR = 4,    /* places, so that one late confirm does not hold up the others */
 };
 
 struct publisher {
@@ -25,6 +27,7 @@ struct publisher {
 	struct window *window;
 	uint64_t *confirmed; /* values of one confirm */
 	struct flight flights[PUBLISHER_FLIGHT_MAX];
+	uint64_t unblocked_ms; /* since when silence is no alarm's doing */
 };
 
 void publisher_create(const struct producer_settings *settings, struct publisher **publisher_out)
@@ -33,9 +36,9 @@ void publisher_create(const struct producer_settings *settings, struct publisher
 
 	publisher->settings = settings;
 	line_create(settings, &publisher->line);
-	/* A row may need two messages. */
-	window_create(2 * settings->window, &publisher->window);
-	publisher->confirmed = memory_allocate_array(2 * settings->window, sizeof(uint64_t));
+	window_create(WINDOW_FACTOR * settings->window, &publisher->window);
+	publisher->confirmed =
+		memory_allocate_array(WINDOW_FACTOR * settings->window, sizeof(uint64_t));
 	*publisher_out = publisher;
 }
 
@@ -174,7 +177,9 @@ static enum result arm(struct publisher *publisher, size_t place, size_t row,
 {
 	struct flight *flight = &publisher->flights[place];
 
-	if (order->state == ORDER_STATE_ABSENT)
+	if (!text_is_key(order->order_no, strlen(order->order_no), TEXT_KEY_MAX))
+		flight_set_fate(flight, row, FLIGHT_FATE_NEVER, "order_no is no key");
+	else if (order->state == ORDER_STATE_ABSENT)
 		flight_set_fate(flight, row, FLIGHT_FATE_NEVER, "there is no such order");
 	else if (order->state == ORDER_STATE_FINAL)
 		counts_add_skipped(COUNTS_SKIPPED_FINAL);
@@ -221,12 +226,15 @@ static enum result read_orders(const struct publisher *publisher, struct db *db,
 static enum result publish_row(struct publisher *publisher, size_t place, size_t row,
 	const struct orders *orders, struct error *error)
 {
-	const struct outbox_row *outbox_row = &publisher->flights[place].batch->rows[row];
+	struct outbox_row *outbox_row = &publisher->flights[place].batch->rows[row];
 	bool arms = is_timeout(outbox_row);
 	enum result result = RESULT_OK;
 
 	if (!arms || publisher->settings->created_event != 0)
 		result = publish_event(publisher, place, row, &orders->details[row], error);
+	/* Published or not: a second try reads it again. */
+	free(outbox_row->payload);
+	outbox_row->payload = NULL;
 	if (result == RESULT_OK && arms)
 		result = arm(publisher, place, row, &orders->deadlines[row], error);
 	return result;
@@ -248,7 +256,8 @@ size_t publisher_room(const struct publisher *publisher)
 	size_t open = window_count(publisher->window);
 
 	if (find_free_place(publisher) == PUBLISHER_FLIGHT_MAX ||
-		open + chunk > publisher->settings->window)
+		open + chunk > publisher->settings->window ||
+		MESSAGES_PER_ROW * chunk > window_room(publisher->window))
 		return 0;
 	return chunk;
 }
@@ -320,6 +329,7 @@ static enum result note_event(
 		log_warn(log_event("broker_blocked"));
 		return RESULT_OK;
 	case BROKER_EVENT_UNBLOCKED:
+		publisher->unblocked_ms = clock_now_ms();
 		log_info(log_event("broker_unblocked"));
 		return RESULT_OK;
 	case BROKER_EVENT_DELIVERY:
@@ -334,6 +344,8 @@ static enum result check_confirm_limit(struct publisher *publisher, struct error
 {
 	uint64_t now_ms = clock_now_ms();
 
+	if (publisher_is_blocked(publisher) || now_ms - publisher->unblocked_ms < CONFIRM_LIMIT_MS)
+		return RESULT_OK;
 	for (size_t i = 0; i < PUBLISHER_FLIGHT_MAX; i++) {
 		const struct flight *flight = &publisher->flights[i];
 

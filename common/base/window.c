@@ -51,9 +51,15 @@ size_t window_count(const struct window *window)
 	return window->count;
 }
 
+size_t window_room(const struct window *window)
+{
+	return window->count == 0 ? window->capacity
+				  : window->capacity - (size_t)(window->next - window->first);
+}
+
 bool window_is_full(const struct window *window)
 {
-	return window->next - window->first >= window->capacity;
+	return window_room(window) == 0;
 }
 
 static struct slot *slot_of(struct window *window, uint64_t number)

@@ -1,8 +1,8 @@
 /*
  * window - messages published and not yet confirmed, by confirm number.
  *
- * A ring indexed by number: numbers of one connection start at 1 and ascend by one.  Confirms come in
- * any order and may settle everything up to their number.
+ * A ring indexed by number: numbers of one connection start at 1 and ascend by one.  Confirms come
+ * in any order and may settle everything up to their number.
  */
 #ifndef COMMON_BASE_WINDOW_H
 #define COMMON_BASE_WINDOW_H
@@ -19,6 +19,8 @@ void window_destroy(struct window **window);
 /* Forgets everything: a new connection starts with number 1. */
 void window_reset(struct window *window);
 size_t window_count(const struct window *window);
+/* How many more may be added: numbers that are settled out of turn keep their places. */
+size_t window_room(const struct window *window);
 bool window_is_full(const struct window *window);
 /* number must be the one after the last that was added (any at the start); REQUIREs a place. */
 void window_add(struct window *window, uint64_t number, uint64_t value);

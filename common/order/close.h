@@ -8,7 +8,6 @@
 #ifndef COMMON_ORDER_CLOSE_H
 #define COMMON_ORDER_CLOSE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,8 +39,16 @@ enum close_outcome {
 	CLOSE_OUTCOME_FAILED, /* the bad order: error says why; the others were closed */
 };
 
+enum close_repeat {
+	CLOSE_REPEAT_DEADLOCK,
+	CLOSE_REPEAT_LOCK_WAIT, /* a row was locked by somebody and was looked at again */
+	CLOSE_REPEAT_CHANGED,   /* error 1020 */
+	CLOSE_REPEAT_CONNECTION,
+	CLOSE_REPEAT_SPLIT,
+};
 enum {
 	CLOSE_OUTCOME_COUNT = CLOSE_OUTCOME_FAILED + 1,
+	CLOSE_REPEAT_COUNT = CLOSE_REPEAT_SPLIT + 1,
 	CLOSE_BATCH_MAX = 5000,
 	CLOSE_ERROR_SIZE = 160
 };
@@ -62,19 +69,7 @@ struct close_order {
 	char error[CLOSE_ERROR_SIZE];
 };
 
-enum close_repeat {
-	CLOSE_REPEAT_DEADLOCK,
-	CLOSE_REPEAT_LOCK_WAIT, /* a row was locked by somebody and was looked at again */
-	CLOSE_REPEAT_CHANGED,   /* error 1020 */
-	CLOSE_REPEAT_CONNECTION,
-	CLOSE_REPEAT_SPLIT,
-};
-
-enum {
-	CLOSE_REPEAT_COUNT = CLOSE_REPEAT_SPLIT + 1
-};
-
-/* What the transactions of one call did, for whoever counts.  Added to, never reset. */
+/* What the transactions of one call did.  Added to, never reset. */
 struct close_report {
 	uint64_t repeats[CLOSE_REPEAT_COUNT];
 	uint64_t transactions;
@@ -83,11 +78,10 @@ struct close_report {
 	uint64_t early_violations; /* a close before the deadline was seen and rolled back */
 };
 
-/* Why and by whom, and where to count; report is never NULL. */
 struct close_request {
 	enum close_reason reason;
 	enum close_source source;
-	struct close_report *report;
+	struct close_report *report; /* never NULL */
 };
 
 /*

@@ -29,8 +29,8 @@ static enum result update_orders(struct db *db, const struct close_request *requ
 		db_text(close_source_names[request->source]) };
 	const struct db_param deadline = db_text(winners->now);
 	const struct id_statement statement = {
-		.head = "UPDATE t_order FORCE INDEX (PRIMARY) SET status = 'CLOSED', close_time = ?, "
-			"close_reason = ?, close_source = ?, version = version + 1 WHERE ",
+		.head = "UPDATE t_order FORCE INDEX (PRIMARY) SET status = 'CLOSED', "
+			"close_time = ?, close_reason = ?, close_source = ?, version = version + 1 WHERE ",
 		.column = "id",
 		.tail = needs_deadline ? " AND status = 'UNPAID' AND expire_time <= ?"
 				       : " AND status = 'UNPAID'",
@@ -67,8 +67,8 @@ static enum result insert_tasks(struct db *db, const struct winners *winners, st
 	const struct id_statement statement = {
 		.head = "INSERT INTO t_compensation "
 			"(kind, target, idempotency_key, order_no, payload) "
-			"SELECT 'STOCK_RESTORE', 'stock', CONCAT('restore:', o.order_no, ':', i.id), "
-			"o.order_no, "
+			"SELECT 'STOCK_RESTORE', 'stock', "
+			"CONCAT('restore:', o.order_no, ':', i.id), o.order_no, "
 			"CONCAT('{\"sku_id\":\"', i.sku_id, '\",\"quantity\":', i.quantity, '}') "
 			"FROM t_order o FORCE INDEX (PRIMARY) STRAIGHT_JOIN t_order_item i "
 			"FORCE INDEX (PRIMARY) ON i.order_id = o.id WHERE ",

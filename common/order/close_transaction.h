@@ -1,8 +1,8 @@
 /*
  * close_transaction - the SQL of one close transaction; used by close.c alone.
  *
- * It does not repeat, split or explain: it either closes every winner of the list with its event and
- * tasks, or leaves nothing behind.
+ * It does not repeat, split or explain: it either closes every winner of the list with its event
+ * and tasks, or leaves nothing behind.
  */
 #ifndef COMMON_ORDER_CLOSE_TRANSACTION_H
 #define COMMON_ORDER_CLOSE_TRANSACTION_H

@@ -19,19 +19,32 @@ static void take_row(const struct db_rows *rows, struct outbox_row *row)
 	row->age_ms = db_rows_int(rows, 6);
 	(void)text_copy(row->created_at, sizeof(row->created_at), db_rows_text(rows, 7, NULL));
 	row->payload_size = db_rows_uint(rows, 8);
-	if (!db_rows_is_null(rows, 9))
-		row->payload = memory_copy_text(db_rows_text(rows, 9, NULL));
-	row->created_s = db_rows_uint(rows, 10);
+	row->created_s = db_rows_uint(rows, 9);
 }
 
-static struct outbox_batch *take_batch(struct db_rows *rows)
+static bool has_payload(const struct outbox_row *row)
+{
+	return row->payload_size > 0 && row->payload_size <= OUTBOX_PAYLOAD_MAX;
+}
+
+/* As many of the rows as have room for their payloads, one at least. */
+static struct outbox_batch *take_batch(struct db_rows *rows, uint32_t limit)
 {
 	struct outbox_batch *batch = memory_allocate(sizeof(*batch));
+	uint64_t bytes = 0;
 
 	ulid_generate(batch->lease_token);
 	batch->rows = memory_allocate_array(db_rows_count(rows), sizeof(*batch->rows));
-	while (db_rows_next(rows))
-		take_row(rows, &batch->rows[batch->count++]);
+	while (db_rows_next(rows)) {
+		struct outbox_row *row = &batch->rows[batch->count];
+
+		take_row(rows, row);
+		bytes += has_payload(row) ? row->payload_size : 0;
+		if (batch->count > 0 && bytes > OUTBOX_CLAIM_BYTES)
+			break;
+		batch->count++;
+	}
+	batch->has_more = batch->count < db_rows_count(rows) || batch->count == limit;
 	return batch;
 }
 
@@ -46,42 +59,63 @@ static enum result choose(
 		"SELECT id, event_id, event_type, order_no, trace_parent, attempts, "
 		"TIMESTAMPDIFF(MICROSECOND, created_at, UTC_TIMESTAMP(3)) DIV 1000, "
 		"CONCAT(REPLACE(CAST(created_at AS CHAR), ' ', 'T'), 'Z'), LENGTH(payload), "
-		"IF(LENGTH(payload) <= ?, payload, NULL), "
 		"GREATEST(TIMESTAMPDIFF(SECOND, '1970-01-01', created_at), 0) "
 		"FROM t_outbox_event FORCE INDEX (idx_status_available) "
 		"WHERE status = 'NEW' AND available_at <= UTC_TIMESTAMP(3) "
 		"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) "
 		"ORDER BY available_at, id LIMIT ? FOR UPDATE SKIP LOCKED";
-	const struct db_param params[] = { db_uint(OUTBOX_PAYLOAD_MAX), db_uint(limit) };
+	const struct db_param params[] = { db_uint(limit) };
 
 	return db_query(db, sql, params, ARRAY_LENGTH(params), rows_out, error);
 }
 
 /* head IN (ids) tail: the values before the list, the ids padded with the last, the token behind
  * when there is a tail. */
-struct list_update {
+struct list_statement {
 	const char *head;
 	const char *tail;
 	const struct db_param *before;
 	size_t before_count;
 };
 
-static enum result update_list(struct db *db, const struct list_update *update,
+static struct db_param *list_params(const struct list_statement *statement,
+	const struct outbox_ids *rows, size_t size, size_t *count_out)
+{
+	size_t before_count = statement->before_count;
+	struct db_param *params = memory_allocate_array(before_count + size + 1, sizeof(*params));
+
+	for (size_t i = 0; i < before_count; i++)
+		params[i] = statement->before[i];
+	for (size_t i = 0; i < size; i++)
+		params[before_count + i] =
+			db_uint(rows->ids[i < rows->count ? i : rows->count - 1]);
+	params[before_count + size] = db_text(rows->lease_token);
+	*count_out = before_count + size + (statement->tail[0] == '\0' ? 0 : 1);
+	return params;
+}
+
+static enum result update_list(struct db *db, const struct list_statement *statement,
 	const struct outbox_ids *rows, uint64_t *changed_out, struct error *error)
 {
 	size_t size = db_list_size(rows->count);
-	size_t param_count = update->before_count + size;
-	struct db_param *params = memory_allocate_array(param_count + 1, sizeof(*params));
+	size_t count = 0;
+	struct db_param *params = list_params(statement, rows, size, &count);
+	enum result result = db_execute(db, db_list_sql(db, statement->head, statement->tail, size),
+		params, count, changed_out, error);
 
-	for (size_t i = 0; i < update->before_count; i++)
-		params[i] = update->before[i];
-	for (size_t i = 0; i < size; i++)
-		params[update->before_count + i] =
-			db_uint(rows->ids[i < rows->count ? i : rows->count - 1]);
-	if (update->tail[0] != '\0')
-		params[param_count++] = db_text(rows->lease_token);
-	enum result result = db_execute(db, db_list_sql(db, update->head, update->tail, size),
-		params, param_count, changed_out, error);
+	free(params);
+	return result;
+}
+
+static enum result query_list(struct db *db, const struct list_statement *statement,
+	const struct outbox_ids *rows, struct db_rows **rows_out, struct error *error)
+{
+	size_t size = db_list_size(rows->count);
+	size_t count = 0;
+	struct db_param *params = list_params(statement, rows, size, &count);
+	enum result result = db_query(db, db_list_sql(db, statement->head, statement->tail, size),
+		params, count, rows_out, error);
+
 	free(params);
 	return result;
 }
@@ -90,7 +124,7 @@ static enum result lease(
 	struct db *db, const struct outbox_batch *batch, uint64_t lease_ms, struct error *error)
 {
 	const struct db_param before[] = { db_text(batch->lease_token), db_uint(lease_ms * 1000) };
-	const struct list_update update = {
+	const struct list_statement update = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = ?, "
 			"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND WHERE id IN ",
 		.tail = "",
@@ -107,6 +141,39 @@ static enum result lease(
 	return result;
 }
 
+static void set_payloads(struct outbox_batch *batch, struct db_rows *rows)
+{
+	while (db_rows_next(rows))
+		for (size_t i = 0; i < batch->count; i++)
+			if (batch->rows[i].id == db_rows_uint(rows, 0))
+				batch->rows[i].payload =
+					memory_copy_text(db_rows_text(rows, 1, NULL));
+}
+
+/* Most rows have none, and the statement that locks should not carry them. */
+static enum result read_payloads(struct db *db, struct outbox_batch *batch, struct error *error)
+{
+	static const struct list_statement statement = {
+		.head = "SELECT id, payload FROM t_outbox_event FORCE INDEX (PRIMARY) "
+			"WHERE id IN ",
+		.tail = "",
+	};
+	uint64_t *ids = memory_allocate_array(batch->count, sizeof(*ids));
+	struct outbox_ids wanted = { batch->lease_token, ids, 0 };
+	struct db_rows *rows = NULL;
+	enum result result = RESULT_OK;
+
+	for (size_t i = 0; i < batch->count; i++)
+		if (has_payload(&batch->rows[i]))
+			ids[wanted.count++] = batch->rows[i].id;
+	if (wanted.count > 0)
+		result = query_list(db, &statement, &wanted, &rows, error);
+	set_payloads(batch, rows);
+	db_rows_destroy(&rows);
+	free(ids);
+	return result == RESULT_NONE ? RESULT_OK : result;
+}
+
 enum result outbox_claim(struct db *db, uint32_t limit, uint64_t lease_ms,
 	struct outbox_batch **batch_out, struct error *error)
 {
@@ -120,8 +187,10 @@ enum result outbox_claim(struct db *db, uint32_t limit, uint64_t lease_ms,
 		result = choose(db, limit, &rows, error);
 	if (result != RESULT_OK)
 		goto done;
-	batch = take_batch(rows);
+	batch = take_batch(rows, limit);
 	result = lease(db, batch, lease_ms, error);
+	if (result == RESULT_OK)
+		result = read_payloads(db, batch, error);
 	if (result == RESULT_OK)
 		result = db_commit(db, error);
 	if (result == RESULT_OK) {
@@ -148,10 +217,28 @@ void outbox_batch_destroy(struct outbox_batch **batch)
 
 #define IF_STILL_OURS " AND status = 'NEW' AND lease_token = ?"
 
+enum result outbox_find_free(struct db *db, const struct outbox_ids *rows, uint64_t *ids,
+	size_t *count_out, struct error *error)
+{
+	static const struct list_statement statement = {
+		.head = "SELECT id FROM t_outbox_event FORCE INDEX (PRIMARY) WHERE id IN ",
+		.tail = IF_STILL_OURS " FOR UPDATE SKIP LOCKED",
+	};
+	struct db_rows *found = NULL;
+	enum result result = query_list(db, &statement, rows, &found, error);
+
+	*count_out = 0;
+	while (db_rows_next(found))
+		ids[(*count_out)++] = db_rows_uint(found, 0);
+	db_rows_destroy(&found);
+	return result == RESULT_NONE ? RESULT_OK
+				     : error_context(result, error, "find free outbox rows");
+}
+
 enum result outbox_mark_sent(
 	struct db *db, const struct outbox_ids *rows, size_t *lost_out, struct error *error)
 {
-	static const struct list_update update = {
+	static const struct list_statement update = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET status = 'SENT', "
 			"sent_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL "
 			"WHERE id IN ",
@@ -173,7 +260,7 @@ enum result outbox_put_off(struct db *db, const struct outbox_ids *rows, uint64_
 	const struct db_param before[] = { db_uint(reason == NULL ? 0 : 1),
 		db_uint(delay_ms * 1000),
 		reason == NULL ? db_null() : db_bytes(clean, clean_size) };
-	const struct list_update update = {
+	const struct list_statement update = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
 			"lease_until = NULL, attempts = attempts + ?, "
 			"available_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
@@ -191,8 +278,9 @@ enum result outbox_put_off_to_horizon(
 	struct db *db, const struct outbox_ids *rows, uint64_t horizon_ms, struct error *error)
 {
 	const struct db_param before[] = { db_uint(horizon_ms * 1000) };
-	const struct list_update update = {
-		.head = "UPDATE t_outbox_event SET lease_token = NULL, lease_until = NULL, "
+	const struct list_statement update = {
+		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
+			"lease_until = NULL, "
 			"available_at = COALESCE((SELECT GREATEST(o.expire_time - "
 			"INTERVAL ? MICROSECOND, UTC_TIMESTAMP(3)) FROM t_order o "
 			"WHERE o.order_no = t_outbox_event.order_no), available_at) WHERE id IN ",

@@ -8,6 +8,7 @@
 #ifndef COMMON_ORDER_OUTBOX_H
 #define COMMON_ORDER_OUTBOX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ enum {
 	OUTBOX_TIME_SIZE = 32,
 	OUTBOX_ERROR_SIZE = 256,      /* bytes of last_error that are kept, with the NUL */
 	OUTBOX_PAYLOAD_MAX = 1048576, /* bytes; more can never be published */
+	OUTBOX_CLAIM_BYTES = 4194304, /* of payloads in one claim */
 };
 
 struct outbox_row {
@@ -45,11 +47,13 @@ struct outbox_batch {
 	char lease_token[ULID_SIZE];
 	struct outbox_row *rows;
 	size_t count;
+	bool has_more; /* due rows were left out */
 };
 
 /*
- * One transaction: leases at most limit rows that are NEW, available and not leased, oldest first.
- * NONE: nothing is due.  The caller owns the batch.
+ * One transaction: leases at most limit rows that are NEW, available and not leased, oldest first,
+ * and no more payloads than OUTBOX_CLAIM_BYTES: the batch says whether that left rows out.  NONE:
+ * nothing is due.  The caller owns the batch.
  */
 MUST_USE enum result outbox_claim(struct db *db, uint32_t limit, uint64_t lease_ms,
 	struct outbox_batch **batch_out, struct error *error);
@@ -61,6 +65,13 @@ struct outbox_ids {
 	const uint64_t *ids;
 	size_t count;
 };
+
+/*
+ * One statement: takes out of ids, which rows points to, those that are not ours any more or that
+ * somebody has locked at the moment; count_out says how many are left, at the front.
+ */
+MUST_USE enum result outbox_find_free(struct db *db, const struct outbox_ids *rows, uint64_t *ids,
+	size_t *count_out, struct error *error);
 
 /* One statement: NEW → SENT for the given rows.  lost_out: rows that were not ours any more. */
 MUST_USE enum result outbox_mark_sent(
@@ -74,8 +85,8 @@ MUST_USE enum result outbox_put_off(struct db *db, const struct outbox_ids *rows
 /* One statement: ends the lease; available again horizon_ms before the deadline of the order. */
 MUST_USE enum result outbox_put_off_to_horizon(
 	struct db *db, const struct outbox_ids *rows, uint64_t horizon_ms, struct error *error);
-/* One transaction: NEW → FAILED with the reason, and one OUTBOX_FAILED alert.  CONFLICT: the row was
- * not ours any more. */
+/* One transaction: NEW → FAILED with the reason, and one OUTBOX_FAILED alert.  CONFLICT: the row
+ * was not ours any more, or is locked. */
 MUST_USE enum result outbox_mark_failed(struct db *db, const char *lease_token,
 	const struct outbox_row *row, const char *reason, struct error *error);
 

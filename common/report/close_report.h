@@ -15,8 +15,8 @@ struct db;
 /* Makes the families of closes part of this program's metrics; call once, at create. */
 void close_report_register(void);
 
-/* Counts one call of close_orders: outcomes, lateness, repeats, time.  Violations are logged.  count
- * 0: the call failed, and no order has an outcome. */
+/* Counts one call of close_orders: outcomes, lateness, repeats, time.  Violations are logged.
+ * count 0: the call failed, and no order has an outcome. */
 void close_report_count(
 	const struct close_request *request, const struct close_order *orders, size_t count);
 
