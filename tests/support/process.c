@@ -43,6 +43,15 @@ static void redirect(int target, const char *path, int flags)
 		_exit(EXIT_NOT_STARTED);
 }
 
+static void forget_handlers(const sigset_t *mask)
+{
+	static const int handled[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(handled); i++)
+		(void)signal(handled[i], SIG_DFL);
+	(void)sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
 /* Runs in the child, between fork and exec. */
 static void become_program(const struct process *process, const struct process_plan *plan,
 	const char *path, pid_t parent)
@@ -91,13 +100,22 @@ void process_start(const struct process_plan *plan, struct process **process_out
 	char path[PATH_MAX];
 	pid_t parent = getpid();
 
+	sigset_t all;
+	sigset_t before;
+
 	*process_out = process;
 	find_program(plan->program, path);
 	name_files(process, plan);
+	/* Check's handlers end the whole group: no signal may reach them in the child. */
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &before);
 	process->id = fork();
-	ck_assert_int_ge(process->id, 0);
-	if (process->id == 0)
+	if (process->id == 0) {
+		forget_handlers(&before);
 		become_program(process, plan, path, parent);
+	}
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	ck_assert_int_ge(process->id, 0);
 }
 
 static void note_end(struct process *process, int status)
