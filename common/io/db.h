@@ -1,15 +1,15 @@
 /*
  * db - one connection to MySQL or MariaDB: set-up, transactions, prepared statements, row counts.
  *
- * After each connect the session has time_zone '+00:00', utf8mb4, READ COMMITTED, autocommit and our
- * lock wait limit, and every call has a time limit.  A connection that failed once is dropped; the
- * next db_ensure_connected builds a new one.  Statements are prepared once per connection and kept
- * by their text, so the text must come from a fixed set.  Values never stand in the text.
+ * After each connect the session has time_zone '+00:00', utf8mb4, READ COMMITTED, autocommit and
+ * our lock wait limit, and every call has a time limit.  A connection that failed once is dropped;
+ * the next db_ensure_connected builds a new one.  Statements are prepared once per connection and
+ * kept by their text, so the text must come from a fixed set.  Values never stand in the text.
  *
- * Errors: 1213, 1205 and 1020 give RESULT_CONFLICT after the transaction has been rolled back; 2002,
- * 2003, 2006, 2013 and the like, a server that is read-only, shutting down or out of connections,
- * and a missing table or column give RESULT_TEMPORARY; all else is RESULT_PERMANENT.  A failing
- * statement inside a transaction has always been rolled back when the call returns.
+ * Errors: 1213, 1205 and 1020 give RESULT_CONFLICT after the transaction has been rolled back;
+ * 2002, 2003, 2006, 2013 and the like, a server that is read-only, shutting down or out of
+ * connections, and a missing table or column give RESULT_TEMPORARY; all else is RESULT_PERMANENT.
+ * A failing statement inside a transaction has always been rolled back when the call returns.
  */
 #ifndef COMMON_IO_DB_H
 #define COMMON_IO_DB_H
@@ -20,9 +20,9 @@
 
 #include "common/base/result.h"
 #include "common/base/settings.h"
+#include "common/io/db_rows.h"
 
 struct db;
-struct db_rows;
 
 enum {
 	DB_TIME_LIMIT_S = 10
@@ -103,7 +103,7 @@ void db_rollback(struct db *db);
 /* One statement; changed_out (may be NULL) is the number of rows changed, not matched. */
 MUST_USE enum result db_execute(struct db *db, const char *sql, const struct db_param *params,
 	size_t param_count, uint64_t *changed_out, struct error *error);
-/* The whole result in memory, so the statement carries a LIMIT.  NONE: no rows, rows_out is NULL. */
+/* The whole result in memory, so the statement carries a LIMIT.  NONE: no rows, rows_out NULL. */
 MUST_USE enum result db_query(struct db *db, const char *sql, const struct db_param *params,
 	size_t param_count, struct db_rows **rows_out, struct error *error);
 /* Text protocol, no parameters, result thrown away: for DDL and session statements. */
@@ -112,43 +112,5 @@ MUST_USE enum result db_run(struct db *db, const char *sql, struct error *error)
 uint64_t db_last_insert_id(const struct db *db);
 /* The error number the server gave to the last failing call of this connection. */
 unsigned int db_last_errno(const struct db *db);
-
-/* Moves to the next row (before the first one at the start); false behind the last. */
-bool db_rows_next(struct db_rows *rows);
-size_t db_rows_count(const struct db_rows *rows);
-/* Values of the row moved to.  Texts are NUL-terminated and live as long as rows. */
-bool db_rows_is_null(const struct db_rows *rows, size_t column);
-/* 0 for NULL. */
-uint64_t db_rows_uint(const struct db_rows *rows, size_t column);
-int64_t db_rows_int(const struct db_rows *rows, size_t column);
-/* "" for NULL; size_out may be NULL. */
-const char *db_rows_text(const struct db_rows *rows, size_t column, size_t *size_out);
-void db_rows_destroy(struct db_rows **rows);
-
-/*
- * Lists of values: writes into sql "head(?,?,...)tail" with count placeholders rounded up to one
- * of a few fixed sizes, so that few different statements are prepared.  The caller fills the rest
- * by repeating the last value.  Returns the number of placeholders.  count is at most
- * DB_LIST_MAX.
- */
-enum {
-	DB_LIST_MAX = 5000
-};
-size_t db_list_size(size_t count);
-/* Borrowed and constant: the same text for the same head, tail and size. */
-const char *db_list_sql(struct db *db, const char *head, const char *tail, size_t size);
-
-/* The same for a column: "head column IN (?,?,...) tail", or "head (column BETWEEN ? AND ? OR ...)
- * tail" with size ranges.  The parts are constants. */
-struct db_condition {
-	const char *head; /* ends with a blank */
-	const char *column;
-	const char *tail;
-	bool is_ranges;
-};
-const char *db_condition_sql(struct db *db, const struct db_condition *condition, size_t size);
-
-/* "head(?,?),(?,?)" with size rows of 1 or more columns; size is not rounded up. */
-const char *db_values_sql(struct db *db, const char *head, size_t columns, size_t size);
 
 #endif

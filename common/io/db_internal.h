@@ -1,5 +1,5 @@
 /*
- * db_internal - what db.c and db_statement.c share; the only place that includes the client library.
+ * db_internal - what the files of db share; the only place that includes the client library.
  */
 #ifndef COMMON_IO_DB_INTERNAL_H
 #define COMMON_IO_DB_INTERNAL_H
@@ -11,6 +11,7 @@
 #include <mysql.h>
 
 #include "common/io/db.h"
+#include "common/io/db_list.h"
 
 #if defined(LIBMARIADB) || defined(MARIADB_BASE_VERSION)
 typedef my_bool db_bool;

@@ -1,9 +1,9 @@
-/* Texts of statements with lists: written once for each size, and kept. */
+#include "common/io/db_list.h"
+
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/io/db.h"
 #include "common/io/db_internal.h"
 
 size_t db_list_size(size_t count)

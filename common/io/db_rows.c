@@ -1,3 +1,5 @@
+#include "common/io/db_rows.h"
+
 #include <stdlib.h>
 
 #include "common/io/db_internal.h"

@@ -7,6 +7,7 @@
 #include "common/base/failpoint.h"
 #include "common/base/memory.h"
 #include "common/io/db.h"
+#include "common/io/db_list.h"
 #include "common/order/id_list.h"
 
 enum {
@@ -30,7 +31,8 @@ static enum result update_orders(struct db *db, const struct close_request *requ
 	const struct db_param deadline = db_text(winners->now);
 	const struct id_statement statement = {
 		.head = "UPDATE t_order FORCE INDEX (PRIMARY) SET status = 'CLOSED', "
-			"close_time = ?, close_reason = ?, close_source = ?, version = version + 1 WHERE ",
+			"close_time = ?, close_reason = ?, close_source = ?, "
+			"version = version + 1 WHERE ",
 		.column = "id",
 		.tail = needs_deadline ? " AND status = 'UNPAID' AND expire_time <= ?"
 				       : " AND status = 'UNPAID'",

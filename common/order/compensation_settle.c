@@ -5,6 +5,7 @@
 #include "common/base/failpoint.h"
 #include "common/base/memory.h"
 #include "common/io/db.h"
+#include "common/io/db_list.h"
 #include "common/order/compensation_internal.h"
 #include "common/order/id_list.h"
 

@@ -6,27 +6,31 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
+#include "common/io/db_list.h"
 
 enum {
 	TARGET_SIZE = 64 + 1
 };
 
 /* The first conditions of each choice are those its index can use. */
+#define IS_OLD " < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
+#define CHOOSE_OUTBOX                                                        \
+	"SELECT id FROM t_outbox_event FORCE INDEX (idx_status_available) "  \
+	"WHERE status = 'SENT' AND available_at" IS_OLD "AND sent_at" IS_OLD \
+	"ORDER BY available_at LIMIT ? FOR UPDATE SKIP LOCKED"
+#define CHOOSE_COMPENSATION                                                                  \
+	"SELECT id FROM t_compensation FORCE INDEX (idx_status_next) "                       \
+	"WHERE status = 'DONE' AND target = ? AND next_retry_at" IS_OLD "AND done_at" IS_OLD \
+	"ORDER BY next_retry_at LIMIT ? FOR UPDATE SKIP LOCKED"
+
 struct chore {
 	const char *choose;
 	const char *delete_head;
 };
 
 static const struct chore chores[] = {
-	[HOUSEKEEPING_OUTBOX] = { "SELECT id FROM t_outbox_event FORCE INDEX (idx_status_available) "
-				  "WHERE status = 'SENT' AND available_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
-				  "AND sent_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
-				  "ORDER BY available_at LIMIT ? FOR UPDATE SKIP LOCKED",
-		"DELETE FROM t_outbox_event WHERE id IN " },
-	[HOUSEKEEPING_COMPENSATION] = { "SELECT id FROM t_compensation FORCE INDEX (idx_status_next) "
-					"WHERE status = 'DONE' AND target = ? AND next_retry_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
-					"AND done_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
-					"ORDER BY next_retry_at LIMIT ? FOR UPDATE SKIP LOCKED",
+	[HOUSEKEEPING_OUTBOX] = { CHOOSE_OUTBOX, "DELETE FROM t_outbox_event WHERE id IN " },
+	[HOUSEKEEPING_COMPENSATION] = { CHOOSE_COMPENSATION,
 		"DELETE FROM t_compensation WHERE id IN " },
 };
 
@@ -92,8 +96,7 @@ static enum result delete_tasks(struct db *db, uint64_t retention_ms, size_t lim
 static enum result delete_inbox(struct db *db, uint64_t retention_ms, size_t limit,
 	uint64_t *deleted_out, struct error *error)
 {
-	static const char sql[] = "DELETE FROM t_event_consumed "
-				  "WHERE consumed_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
+	static const char sql[] = "DELETE FROM t_event_consumed WHERE consumed_at" IS_OLD
 				  "ORDER BY consumed_at LIMIT ?";
 	const struct db_param params[] = { db_uint(retention_ms * 1000), db_uint(limit) };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "common/io/db_list.h"
 
 enum {
 	RANGE_MAX = 16 /* more ranges are not cheaper than the ids one by one */

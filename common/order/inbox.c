@@ -9,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/io/db.h"
+#include "common/io/db_list.h"
 #include "common/order/compensation.h"
 #include "common/order/subscriber.h"
 

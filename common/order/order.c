@@ -5,6 +5,7 @@
 
 #include "common/base/memory.h"
 #include "common/io/db.h"
+#include "common/io/db_list.h"
 
 /* Both structs start with their order_no, so that one lookup serves both. */
 struct place {

@@ -6,6 +6,7 @@
 
 #include "common/base/memory.h"
 #include "common/io/db.h"
+#include "common/io/db_list.h"
 #include "common/order/alert.h"
 
 static void take_row(const struct db_rows *rows, struct outbox_row *row)

@@ -6,6 +6,7 @@
 
 #include "common/base/memory.h"
 #include "common/io/db.h"
+#include "common/io/db_list.h"
 #include "common/io/json.h"
 
 enum {
@@ -19,20 +20,20 @@ static_assert(ARRAY_LENGTH(ledger_sql_kind_names) == LEDGER_KIND_RESERVE + 1, "o
 
 /* In ascii_bin, so that case, leading zeros and blanks never make two keys one. */
 #define KEY_TYPE(size) "VARCHAR(" size ") CHARACTER SET ascii COLLATE ascii_bin NOT NULL"
+#define KEY_64         KEY_TYPE("64")
+#define KEY_192        KEY_TYPE("192")
 
-static const char create_stock[] =
-	"CREATE TABLE IF NOT EXISTS t_stock ("
-	"sku_id " KEY_TYPE("64") " PRIMARY KEY, "
-				 "quantity BIGINT NOT NULL) ENGINE=InnoDB";
-static const char create_ledger[] =
-	"CREATE TABLE IF NOT EXISTS t_stock_ledger ("
-	"idempotency_key " KEY_TYPE(
-		"192") " PRIMARY KEY, "
-		       "sku_id " KEY_TYPE("64") ", order_no " KEY_TYPE(
-			       "64") ", "
-				     "quantity INT UNSIGNED NOT NULL, kind ENUM('restore','reserve') NOT NULL, "
-				     "at DATETIME(3) NOT NULL DEFAULT (UTC_TIMESTAMP(3)), "
-				     "KEY idx_order (order_no)) ENGINE=InnoDB";
+static const char create_stock[] = "CREATE TABLE IF NOT EXISTS t_stock ("
+				   "sku_id " KEY_64 " PRIMARY KEY, "
+				   "quantity BIGINT NOT NULL) ENGINE=InnoDB";
+static const char create_ledger[] = "CREATE TABLE IF NOT EXISTS t_stock_ledger ("
+				    "idempotency_key " KEY_192 " PRIMARY KEY, "
+				    "sku_id " KEY_64 ", "
+				    "order_no " KEY_64 ", "
+				    "quantity INT UNSIGNED NOT NULL, "
+				    "kind ENUM('restore','reserve') NOT NULL, "
+				    "at DATETIME(3) NOT NULL DEFAULT (UTC_TIMESTAMP(3)), "
+				    "KEY idx_order (order_no)) ENGINE=InnoDB";
 
 static const char insert_head[] = "INSERT INTO t_stock_ledger(idempotency_key, sku_id, order_no, "
 				  "quantity, kind) VALUES (?,?,?,?,?)";
@@ -206,8 +207,8 @@ enum result ledger_list_moves(
 {
 	static const char sql[] =
 		"SELECT idempotency_key, sku_id, order_no, quantity, kind, "
-		"CONCAT(LEFT(DATE_FORMAT(at, '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z') FROM t_stock_ledger WHERE order_no = ? "
-		"ORDER BY at, idempotency_key LIMIT 1000";
+		"CONCAT(LEFT(DATE_FORMAT(at, '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z') "
+		"FROM t_stock_ledger WHERE order_no = ? ORDER BY at, idempotency_key LIMIT 1000";
 	const struct db_param params[] = { db_text(order_no) };
 	struct db_rows *rows = NULL;
 

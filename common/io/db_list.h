@@ -1,0 +1,36 @@
+/*
+ * db_list - texts of statements with a list of values: one text for each of a few sizes, kept.
+ */
+#ifndef COMMON_IO_DB_LIST_H
+#define COMMON_IO_DB_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct db;
+
+enum {
+	DB_LIST_MAX = 5000
+};
+
+/* The placeholders for count values (at most DB_LIST_MAX): rounded up to one of a few sizes, so
+ * that few different statements are prepared.  The caller repeats the last value in the rest. */
+size_t db_list_size(size_t count);
+/* "head(?,?,...)tail" with size placeholders.  Borrowed and constant: the same text for the same
+ * head, tail and size. */
+const char *db_list_sql(struct db *db, const char *head, const char *tail, size_t size);
+
+/* The same for a column: "head column IN (?,?,...) tail", or "head (column BETWEEN ? AND ? OR ...)
+ * tail" with size ranges.  The parts are constants. */
+struct db_condition {
+	const char *head; /* ends with a blank */
+	const char *column;
+	const char *tail;
+	bool is_ranges;
+};
+const char *db_condition_sql(struct db *db, const struct db_condition *condition, size_t size);
+
+/* "head(?,?),(?,?)" with size rows of 1 or more columns; size is not rounded up. */
+const char *db_values_sql(struct db *db, const char *head, size_t columns, size_t size);
+
+#endif
