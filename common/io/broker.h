@@ -1,8 +1,8 @@
 /*
  * broker - one AMQP connection with one channel: declare, publish with confirms, consume, ack.
  *
- * The caller pumps: broker_next gives one event at a time (a delivery, a confirm, a return, ...) and
- * serves heartbeats on the way.  A connection that failed once is dropped with everything that
+ * The caller pumps: broker_next gives one event at a time (a delivery, a confirm, a return, ...)
+ * and serves heartbeats on the way.  A connection that failed once is dropped with everything that
  * belongs to it: confirm numbers, tags and the subscription.  The next broker_ensure_connected
  * builds a new one, and the epoch tells them apart.  Trying again is the caller's business.
  */
@@ -14,28 +14,14 @@
 #include <stdint.h>
 
 #include "common/base/result.h"
-#include "common/base/settings.h"
+#include "common/io/broker_message.h"
+#include "common/io/broker_settings.h"
 
 struct broker;
 
 enum {
-	BROKER_BODY_MAX = 1048576, /* bytes of a delivery we take into memory; more is cut */
-	BROKER_NAME_SIZE = 256,    /* an AMQP short string with its NUL */
-	BROKER_RPC_LIMIT_S = 10,   /* of one question to the broker */
+	BROKER_RPC_LIMIT_S = 10 /* of one question to the broker */
 };
-
-struct broker_settings {
-	char *url;             /* amqp[s]://user:pass@host:port/vhost[?ca=FILE] */
-	char *prefix;          /* in front of every exchange and queue */
-	uint64_t heartbeat_ms; /* whole seconds */
-};
-
-/* LAPSE_AMQP_URL (not required by this table), LAPSE_AMQP_PREFIX, LAPSE_AMQP_HEARTBEAT. */
-extern const struct setting broker_settings_table[];
-
-/* Adds lines to report when the URL or prefix cannot be used; is_required: also when it is unset. */
-void broker_check_settings(
-	const struct broker_settings *settings, bool is_required, struct settings_report *report);
 
 /* Allocates only.  Borrows settings, which must live longer.  name is shown by the broker. */
 void broker_create(
@@ -87,36 +73,13 @@ MUST_USE enum result broker_count_queue(struct broker *broker, const char *queue
 
 /* ---- publishing */
 
-struct broker_message {
-	const char *exchange; /* "" is the default exchange */
-	const char *routing_key;
-	bool is_mandatory;
-	const char *type; /* may be NULL, as all texts behind it */
-	const char *content_type;
-	const char *message_id;
-	const char *app_id;
-	uint64_t timestamp_s;     /* since 1970; 0: none */
-	const char *trace_parent; /* header traceparent */
-	bool has_delay;
-	int64_t delay_ms; /* header x-delay */
-	bool has_due;
-	int64_t due_ms;     /* header x-due */
-	const char *reason; /* header x-lapse-reason, may be NULL */
-	const char *origin; /* header x-lapse-origin: the queue a parked message came from */
-	const void *body;
-	size_t body_size;
-};
-
 /* Turns confirms on for this connection; numbers of broker_publish then start at 1. */
 MUST_USE enum result broker_enable_confirms(struct broker *broker, struct error *error);
-/*
- * Writes one persistent message; number_out is its confirm number.  The write may wait while the
+/* Writes one persistent message; number_out is its confirm number.  The write may wait while the
  * socket is full, at most the heartbeat time.  Blocked → TEMPORARY without writing.  PERMANENT: a
  * text of this message is too long for the wire; the connection goes on.
- *
- * Messages are gathered and written together: when the buffer is full, by broker_flush, and by every
- * function that talks to the broker, broker_next included.
- */
+ * Messages are gathered and written together: when the buffer is full, by broker_flush, and by
+ * every function that talks to the broker, broker_next included. */
 MUST_USE enum result broker_publish(struct broker *broker, const struct broker_message *message,
 	uint64_t *number_out, struct error *error);
 /* Writes what broker_publish has gathered, for a caller who turns to something else now. */
@@ -131,46 +94,8 @@ MUST_USE enum result broker_consume(
 MUST_USE enum result broker_cancel(struct broker *broker, struct error *error);
 bool broker_is_consuming(const struct broker *broker);
 
-struct broker_delivery {
-	uint64_t tag;
-	uint64_t epoch; /* of the connection it came on */
-	bool is_redelivered;
-	uint64_t delivery_count; /* x-delivery-count, 0 when absent */
-	bool has_due;
-	int64_t due_ms; /* x-due */
-	char message_id[BROKER_NAME_SIZE];
-	char type[BROKER_NAME_SIZE];
-	char content_type[BROKER_NAME_SIZE];
-	char trace_parent[BROKER_NAME_SIZE];
-	char reason[BROKER_NAME_SIZE]; /* x-lapse-reason, or the first x-death reason */
-	char origin[BROKER_NAME_SIZE]; /* x-lapse-origin, or the first x-death queue */
-	const uint8_t *body;           /* not NUL-terminated; valid until the next call on broker */
-	size_t body_size;              /* at most BROKER_BODY_MAX */
-	bool is_body_cut;              /* it was longer */
-	uint32_t message_count;        /* broker_get: messages behind it */
-};
-
-enum broker_event_kind {
-	BROKER_EVENT_DELIVERY,
-	BROKER_EVENT_CONFIRM,  /* number, is_multiple, is_positive */
-	BROKER_EVENT_RETURNED, /* message_id: no queue took it; its confirm follows */
-	BROKER_EVENT_BLOCKED,
-	BROKER_EVENT_UNBLOCKED,
-	BROKER_EVENT_CANCELLED, /* the broker ended the subscription: the queue is gone */
-};
-
-struct broker_event {
-	enum broker_event_kind kind;
-	uint64_t number;
-	bool is_multiple;
-	bool is_positive;
-	struct broker_delivery delivery; /* DELIVERY; RETURNED fills message_id */
-};
-
-/*
- * The next event, waiting at most wait_ms.  NONE: nothing came.  TEMPORARY: the connection was lost
- * and has been dropped; the text says why.  Serves heartbeats, so call it often.
- */
+/* The next event, waiting at most wait_ms.  NONE: nothing came.  TEMPORARY: the connection was lost
+ * and has been dropped; the text says why.  Serves heartbeats, so call it often. */
 MUST_USE enum result broker_next(struct broker *broker, uint64_t wait_ms,
 	struct broker_event *event_out, struct error *error);
 /* Serves heartbeats and keeps what arrives for later calls of broker_next, without waiting. */
