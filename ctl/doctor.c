@@ -42,8 +42,8 @@ static void check_stock(const struct session *session, struct finding_list *list
 		finding_ok(list, "stock", "the product service answers (HTTP %ld)", answer.status);
 	else
 		finding_fail(list, "stock",
-			"the product service does not answer: %s; check LAPSE_STOCK_URL, tasks wait "
-			"until it does",
+			"the product service does not answer: %s; check LAPSE_STOCK_URL, "
+			"tasks wait until it does",
 			is_answered ? answer.error : "time is up");
 	http_destroy(&http);
 }

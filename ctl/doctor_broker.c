@@ -10,8 +10,8 @@
 #include "ctl/queues.h"
 #include "ctl/session.h"
 
-/* At-least-once dead-lettering of quorum queues came with 3.10; the delay plugin loses its way after
- * a crash before 3.12. */
+/* At-least-once dead-lettering of quorum queues came with 3.10; the delay plugin loses its way
+ * after a crash before 3.12. */
 static void check_version(const char *server, bool uses_plugin, struct finding_list *list)
 {
 	unsigned int major = 0;
@@ -139,7 +139,7 @@ void doctor_check_broker(const struct session *session, struct finding_list *lis
 	}
 	check_version(queues.server, false, list);
 	finding_fail(list, "topology",
-		"%s.timeout.due is not there: start lapse-producer or lapse-consumer, which declare "
-		"it",
+		"%s.timeout.due is not there: start lapse-producer or lapse-consumer, "
+		"which declare it",
 		session->settings->broker.prefix);
 }

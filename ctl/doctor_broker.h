@@ -1,5 +1,5 @@
 /*
- * doctor_broker - the part of doctor that looks at RabbitMQ: version, delay mode, queues, consumers.
+ * doctor_broker - the part of doctor about RabbitMQ: version, delay mode, queues, consumers.
  */
 #ifndef CTL_DOCTOR_BROKER_H
 #define CTL_DOCTOR_BROKER_H

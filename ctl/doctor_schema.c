@@ -112,10 +112,10 @@ static void check_indexes(const struct session *session, struct finding_list *li
 /* The choice a sweep makes, as close does it. */
 static void check_sweep_plan(const struct session *session, struct finding_list *list)
 {
-	static const char sql[] =
-		"EXPLAIN FORMAT=TRADITIONAL SELECT id, order_no FROM t_order FORCE INDEX (idx_status_expire) "
-		"WHERE status = 'UNPAID' AND expire_time <= UTC_TIMESTAMP(3) "
-		"ORDER BY expire_time LIMIT 500 FOR UPDATE SKIP LOCKED";
+	static const char sql[] = "EXPLAIN FORMAT=TRADITIONAL SELECT id, order_no FROM t_order "
+				  "FORCE INDEX (idx_status_expire) WHERE status = 'UNPAID' "
+				  "AND expire_time <= UTC_TIMESTAMP(3) "
+				  "ORDER BY expire_time LIMIT 500 FOR UPDATE SKIP LOCKED";
 	/* MySQL shows one column more in front of it. */
 	size_t column = db_is_mariadb(session->db) ? 5 : 6;
 	struct db_rows *rows = NULL;

@@ -19,6 +19,15 @@ enum {
 };
 
 #define TIME_TEXT(column) "CONCAT(LEFT(DATE_FORMAT(" column ", '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')"
+#define NEXT_RETRY_AT     TIME_TEXT("next_retry_at")
+#define LEASE_UNTIL       TIME_TEXT("lease_until")
+#define CREATED_AT        TIME_TEXT("created_at")
+#define UPDATED_AT        TIME_TEXT("updated_at")
+#define DONE_AT           TIME_TEXT("done_at")
+#define EXPIRE_TIME       TIME_TEXT("o.expire_time")
+#define PAY_TIME          TIME_TEXT("o.pay_time")
+#define CLOSE_TIME        TIME_TEXT("o.close_time")
+#define AT                TIME_TEXT("at")
 
 static const struct table_column list_columns[] = {
 	{ "id", TABLE_KIND_TEXT },
@@ -35,8 +44,8 @@ static const struct table_column list_columns[] = {
 static const char list_head[] =
 	"SELECT CAST(id AS CHAR), CAST(kind AS CHAR), order_no, CAST(status AS CHAR), "
 	"CAST(calls AS CHAR), CAST(retry_count AS CHAR), CAST(max_retries AS CHAR), "
-	"IF(status = 'PENDING', " TIME_TEXT("next_retry_at") ", NULL), " TIME_TEXT(
-		"created_at") ", LEFT(last_error, ?) FROM t_compensation";
+	"IF(status = 'PENDING', " NEXT_RETRY_AT ", NULL), " CREATED_AT ", LEFT(last_error, ?) "
+	"FROM t_compensation";
 
 static const struct table_column task_columns[] = {
 	{ "id", TABLE_KIND_TEXT },
@@ -59,8 +68,8 @@ static const struct table_column task_columns[] = {
 static const char task_sql[] =
 	"SELECT CAST(id AS CHAR), CAST(kind AS CHAR), target, idempotency_key, order_no, "
 	"CAST(status AS CHAR), CAST(calls AS CHAR), CAST(retry_count AS CHAR), "
-	"CAST(max_retries AS CHAR), " TIME_TEXT("next_retry_at") ", " TIME_TEXT("lease_until") ", " TIME_TEXT(
-		"created_at") ", " TIME_TEXT("updated_at") ", " TIME_TEXT("done_at") ", last_error, payload FROM t_compensation WHERE id = ?";
+	"CAST(max_retries AS CHAR), " NEXT_RETRY_AT ", " LEASE_UNTIL ", " CREATED_AT ", " UPDATED_AT
+	", " DONE_AT ", last_error, payload FROM t_compensation WHERE id = ?";
 
 static const struct table_column order_columns[] = {
 	{ "order_no", TABLE_KIND_TEXT },
@@ -72,10 +81,9 @@ static const struct table_column order_columns[] = {
 	{ "close_source", TABLE_KIND_TEXT },
 };
 static const char order_sql[] =
-	"SELECT o.order_no, CAST(o.status AS CHAR), " TIME_TEXT("o.expire_time") ", " TIME_TEXT(
-		"o.pay_time") ", " TIME_TEXT("o.close_time") ", CAST(o.close_reason AS CHAR), "
-							     "CAST(o.close_source AS CHAR) FROM t_compensation c "
-							     "JOIN t_order o ON o.order_no = c.order_no WHERE c.id = ?";
+	"SELECT o.order_no, CAST(o.status AS CHAR), " EXPIRE_TIME ", " PAY_TIME ", " CLOSE_TIME
+	", CAST(o.close_reason AS CHAR), CAST(o.close_source AS CHAR) FROM t_compensation c "
+	"JOIN t_order o ON o.order_no = c.order_no WHERE c.id = ?";
 
 static const struct table_column audit_columns[] = {
 	{ "at", TABLE_KIND_TEXT },
@@ -88,12 +96,12 @@ static const struct table_column audit_columns[] = {
 	{ "after", TABLE_KIND_JSON },
 	{ "error", TABLE_KIND_TEXT },
 };
-static const char audit_sql[] = "SELECT " TIME_TEXT(
-	"at") ", actor, action, CAST(result AS CHAR), reason_code, "
-	      "reason_text, before_json, after_json, error FROM t_operator_audit "
-	      "WHERE target_type = 'task' "
-	      "AND target_id = CAST(? AS CHAR CHARACTER SET ascii) COLLATE ascii_bin "
-	      "ORDER BY id DESC LIMIT 50";
+static const char audit_sql[] =
+	"SELECT " AT
+	", actor, action, CAST(result AS CHAR), reason_code, reason_text, before_json, "
+	"after_json, error FROM t_operator_audit WHERE target_type = 'task' "
+	"AND target_id = CAST(? AS CHAR CHARACTER SET ascii) COLLATE ascii_bin "
+	"ORDER BY id DESC LIMIT 50";
 _Static_assert(AUDIT_MAX == 50, "audit_sql knows the number too");
 
 /* All columns of the statement are texts. */

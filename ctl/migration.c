@@ -97,8 +97,8 @@ static enum result run_statement(
 	free(sql);
 	if (result != RESULT_OK && db_last_errno(db) == ERROR_BINLOG_CREATE_ROUTINE)
 		return error_set(result, error,
-			"the server writes a binary log and lets this user create no trigger: start "
-			"it with log_bin_trust_function_creators=1, or set it while it runs "
+			"the server writes a binary log and lets this user create no trigger: "
+			"start it with log_bin_trust_function_creators=1, or set it while it runs "
 			"(SET GLOBAL log_bin_trust_function_creators=1), then run migrate again");
 	return result;
 }

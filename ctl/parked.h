@@ -15,7 +15,7 @@ enum {
 
 /* lapsectl list parked */
 int parked_list_run(const struct session *session);
-/* lapsectl replay parked SHA256...: a message that is well formed goes back to where it came from. */
+/* lapsectl replay parked SHA256...: a well formed message goes back to where it came from. */
 int parked_replay_run(const struct session *session);
 /* lapsectl discard parked SHA256... --reason TEXT: its text stays in the audit. */
 int parked_discard_run(const struct session *session);

@@ -28,7 +28,7 @@ struct queues {
 	struct error error; /* why it is not reachable, or what went wrong later */
 };
 
-/* Connects, looks and disconnects; declares nothing.  Never fails: queues says what is not known. */
+/* Connects, looks, disconnects; declares nothing.  Never fails: queues says what is unknown. */
 void queues_read(const struct session_settings *settings, struct queues *queues);
 
 #endif

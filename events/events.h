@@ -3,8 +3,8 @@
  * subscriber, commits, acks.
  *
  * MySQL away: keeps what it has unacked and waits; after five minutes gives everything back once
- * and subscribes again when MySQL answers.  Broker away: drops everything of the old connection.  It
- * takes no event before it knows the subscribers.
+ * and subscribes again when MySQL answers.  Broker away: drops everything of the old connection.
+ * It takes no event before it knows the subscribers.
  */
 #ifndef EVENTS_EVENTS_H
 #define EVENTS_EVENTS_H

@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 	struct error error = { 0 };
 	int status;
 
-	/* Options, settings, log, signals, ops port.  Leaves by itself after --help or a mistake. */
+	/* Options, settings, log, signals, ops port.  Leaves after --help or a mistake. */
 	service_begin(argc, argv, &gateway_program, &settings);
 
 	if (gateway_create(&settings, &gateway, &error) == RESULT_OK)

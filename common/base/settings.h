@@ -1,10 +1,10 @@
 /*
  * settings - environment, secret files and --env-file into a struct, by table.
  *
- * Each program has one table of struct setting; what many programs need (MySQL, AMQP, ops port, log)
- * are tables of their own that it includes.  A secret is also read from the file that NAME_FILE
- * names.  An empty value counts as not set.  A key that starts with LAPSE_ and that no program of
- * the fleet knows is a mistake; all mistakes are reported together.
+ * Each program has one table of struct setting; what many programs need (MySQL, AMQP, ops port,
+ * log) are tables of their own that it includes.  A secret is also read from the file that
+ * NAME_FILE names.  An empty value counts as not set.  A key that starts with LAPSE_ and that no
+ * program of the fleet knows is a mistake; all mistakes are reported together.
  */
 #ifndef COMMON_BASE_SETTINGS_H
 #define COMMON_BASE_SETTINGS_H

@@ -54,7 +54,7 @@ static size_t sequence_size(uint8_t first)
 	return 0;
 }
 
-/* The second byte has narrower bounds where a sequence would be overlong, a surrogate or too big. */
+/* The second byte has narrower bounds: no overlong sequence, no surrogate, none too big. */
 static bool is_second_byte_valid(uint8_t first, uint8_t second)
 {
 	uint8_t low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;

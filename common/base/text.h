@@ -1,5 +1,5 @@
 /*
- * text - bounded strings: copy, format, clip at a character, parse numbers and durations, check keys.
+ * text - bounded strings: copy, format, clip at a character, parse numbers, durations, keys.
  */
 #ifndef COMMON_BASE_TEXT_H
 #define COMMON_BASE_TEXT_H

@@ -1,5 +1,5 @@
 /*
- * broker_amqp - the one place that includes the AMQP library, wherever its version keeps the header.
+ * broker_amqp - the one place that includes the AMQP library, wherever it keeps its header.
  *
  * Only the parts of broker (broker*.c) include this.
  */

@@ -105,7 +105,8 @@ static bool read_number(const amqp_field_value_t *value, int64_t *number_out)
 {
 	switch (value->kind) {
 	case AMQP_FIELD_KIND_I8:
-		/* Negative stays negative.  NOLINTNEXTLINE(bugprone-signed-char-misuse,cert-str34-c) */
+		/* Negative stays negative. */
+		/* NOLINTNEXTLINE(bugprone-signed-char-misuse,cert-str34-c) */
 		*number_out = value->value.i8;
 		return true;
 	case AMQP_FIELD_KIND_U8:

@@ -195,7 +195,7 @@ static enum result add_body(struct broker_reader *reader, const amqp_frame_t *fr
 static enum result add_method_frame(struct broker_reader *reader, const amqp_frame_t *frame,
 	struct broker_event *event_out, struct error *error)
 {
-	/* Channel 0 speaks at any time; on our channel a method in the middle of content is wrong. */
+	/* Channel 0 speaks at any time; on our channel no method comes in the middle of content. */
 	if (reader->is_in_content && frame->channel != 0 &&
 		frame->payload.method.id != AMQP_CHANNEL_CLOSE_METHOD)
 		return surprised(error, "method inside a message", frame->payload.method.id);

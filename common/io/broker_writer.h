@@ -1,10 +1,10 @@
 /*
  * broker_writer - messages into frames, many of them into one write.
  *
- * A part of broker.  The library writes each of the three frames of a message with a call of its own
- * and may wait without limit.  Over plain TCP we therefore encode with the library's functions into
- * a buffer of ours and write that to the socket, waiting at most the time limit.  Over TLS only the
- * library can write; there the socket's own limit (see broker_link) bounds the wait.
+ * A part of broker.  The library writes each of the three frames of a message with a call of its
+ * own and may wait without limit.  Over plain TCP we therefore encode with the library's functions
+ * into a buffer of ours and write that to the socket, waiting at most the time limit.  Over TLS
+ * only the library can write; there the socket's own limit (see broker_link) bounds the wait.
  *
  * The buffer always ends with a whole frame, so the library may write in between once it has been
  * flushed.

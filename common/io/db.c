@@ -284,7 +284,8 @@ static enum result set_session(struct db *db, struct error *error)
 
 	(void)text_format(sql, sizeof(sql),
 		"SET time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = %llu, "
-		"sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+		"sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,"
+		"NO_ENGINE_SUBSTITUTION'",
 		lock_wait_s == 0 ? 1 : lock_wait_s);
 	enum result result = db_run(db, sql, error);
 	if (result == RESULT_OK)

@@ -15,8 +15,8 @@
 bool endpoint_is_valid(const char *address);
 
 /*
- * A listening TCP socket, not blocking, owned by the caller, and the port it got, which differs from
- * the address only for port 0.  PERMANENT when the address cannot be bound.
+ * A listening TCP socket, not blocking, owned by the caller, and the port it got, which differs
+ * from the address only for port 0.  PERMANENT when the address cannot be bound.
  */
 MUST_USE enum result endpoint_listen(
 	const char *address, int *socket_out, uint16_t *port_out, struct error *error);

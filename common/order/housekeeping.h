@@ -19,8 +19,8 @@ enum housekeeping_table {
 };
 
 /*
- * One transaction: deletes at most limit rows of the table that ended more than retention_ms ago and
- * that nobody holds; deleted_out says how many.
+ * One transaction: deletes at most limit rows of the table that ended more than retention_ms ago
+ * and that nobody holds; deleted_out says how many.
  */
 MUST_USE enum result housekeeping_delete(struct db *db, enum housekeeping_table table,
 	uint64_t retention_ms, size_t limit, uint64_t *deleted_out, struct error *error);

@@ -1,8 +1,8 @@
 /*
  * id_list - one statement for a list of ids: head, "(?,?,...)", tail, with the values of each part.
  *
- * With a column, ids that follow each other are written as ranges, which the server reads in one go;
- * a list that is scattered is still written one by one.  Both name exactly the ids given.
+ * With a column, ids that follow each other are written as ranges, which the server reads in one
+ * go; a list that is scattered is still written one by one.  Both name exactly the ids given.
  */
 #ifndef COMMON_ORDER_ID_LIST_H
 #define COMMON_ORDER_ID_LIST_H

@@ -14,6 +14,11 @@
 /* How many rows there are, without looking at more than the limit. */
 #define BOUNDED_COUNT(rows) "SELECT COUNT(*) FROM (SELECT 1 FROM " rows " LIMIT " COUNT_LIMIT ") r"
 #define AGE_MS(column)      "TIMESTAMPDIFF(MICROSECOND, " column ", UTC_TIMESTAMP(3)) DIV 1000"
+#define RETRY_AGE_MS        "COALESCE(MAX(" AGE_MS("next_retry_at") "), 0) "
+#define ALERT_AGE_MS        "COALESCE(MAX(" AGE_MS("COALESCE(resolved_at, fired_at)") "), 0) "
+#define UNDELIVERED                                 \
+	"t_alert WHERE delivery_state = 'PENDING' " \
+	"AND (silenced_until IS NULL OR silenced_until <= UTC_TIMESTAMP(3))"
 
 static const char waiting_sql[] =
 	BOUNDED_COUNT("t_order WHERE status = 'UNPAID' AND expire_time > UTC_TIMESTAMP(3)");
@@ -35,13 +40,8 @@ static const char outbox_waiting_sql[] =
 static const char outbox_failed_sql[] = BOUNDED_COUNT("t_outbox_event WHERE status = 'FAILED'");
 static const char alerts_firing_sql[] = BOUNDED_COUNT("t_alert WHERE state = 'FIRING'");
 static const char alerts_failed_sql[] = BOUNDED_COUNT("t_alert WHERE delivery_state = 'FAILED'");
-static const char alerts_undelivered_sql[] =
-	BOUNDED_COUNT("t_alert WHERE delivery_state = 'PENDING' "
-		      "AND (silenced_until IS NULL OR silenced_until <= UTC_TIMESTAMP(3))");
-static const char alerts_oldest_sql[] = "SELECT COALESCE(MAX(" AGE_MS(
-	"COALESCE(resolved_at, fired_at)") "), 0) FROM t_alert "
-					   "WHERE delivery_state = 'PENDING' "
-					   "AND (silenced_until IS NULL OR silenced_until <= UTC_TIMESTAMP(3))";
+static const char alerts_undelivered_sql[] = BOUNDED_COUNT(UNDELIVERED);
+static const char alerts_oldest_sql[] = "SELECT " ALERT_AGE_MS "FROM " UNDELIVERED;
 
 static enum result read_number(struct db *db, const char *sql, const uint64_t *param_us,
 	uint64_t *number_out, struct error *error)
@@ -61,7 +61,8 @@ static enum result read_time(struct db *db, struct overview *overview, struct er
 {
 	struct db_rows *rows = NULL;
 	enum result result = db_query(db,
-		"SELECT CONCAT(LEFT(DATE_FORMAT(UTC_TIMESTAMP(3), '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')",
+		"SELECT CONCAT(LEFT(DATE_FORMAT(UTC_TIMESTAMP(3), "
+		"'%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')",
 		NULL, 0, &rows, error);
 
 	if (result == RESULT_OK && db_rows_next(rows))
@@ -165,11 +166,9 @@ static size_t find_name(const char *const *names, size_t limit, const char *name
 static enum result read_tasks(struct db *db, struct overview *overview, struct error *error)
 {
 	static const char sql[] =
-		"SELECT CAST(kind AS CHAR), CAST(status AS CHAR), COUNT(*), "
-		"COALESCE(MAX(" AGE_MS(
-			"next_retry_at") "), 0) "
-									  "FROM t_compensation WHERE status IN ('PENDING', 'RUNNING', 'DEAD') "
-									  "GROUP BY kind, status LIMIT 100";
+		"SELECT CAST(kind AS CHAR), CAST(status AS CHAR), COUNT(*), " RETRY_AGE_MS
+		"FROM t_compensation WHERE status IN ('PENDING', 'RUNNING', 'DEAD') "
+		"GROUP BY kind, status LIMIT 100";
 	struct db_rows *rows = NULL;
 	enum result result = db_query(db, sql, NULL, 0, &rows, error);
 

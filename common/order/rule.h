@@ -1,8 +1,8 @@
 /*
  * rule - the timeout of a new order from t_timeout_rule; read anew every few seconds.
  *
- * The most specific rule that is valid now wins: the one that names the most attributes; among equals
- * the higher priority, then the younger rule.  A timeout that is NULL or 0 means never.
+ * The most specific rule that is valid now wins: the one that names the most attributes; among
+ * equals the higher priority, then the younger rule.  A timeout that is NULL or 0 means never.
  */
 #ifndef COMMON_ORDER_RULE_H
 #define COMMON_ORDER_RULE_H

@@ -70,7 +70,7 @@ void topology_create(const struct topology_settings *settings,
 	set_name(topology, topology->timeout_exchange, "timeout");
 	for (size_t i = 0; i < settings->fixed.count; i++)
 		add_fixed(topology, settings->fixed.timeouts_ms[i]);
-	/* A row let go at the horizon has nearly the horizon left, so it is a common timeout too. */
+	/* A row let go at the horizon has nearly the horizon left, so it is common too. */
 	if (settings->fixed.count > 0)
 		add_fixed(topology, settings->horizon_ms);
 	*topology_out = topology;

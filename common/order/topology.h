@@ -75,9 +75,9 @@ MUST_USE enum result topology_declare(
 MUST_USE enum result topology_declare_due(
 	struct topology *topology, struct broker *broker, struct error *error);
 /*
- * Only what a reader of events needs: parked queue, events exchange, and the queue of webhooks bound
- * to it for every routing key.  One consumer at a time gets its messages, the others stand by, so
- * that events keep their order.
+ * Only what a reader of events needs: parked queue, events exchange, and the queue of webhooks
+ * bound to it for every routing key.  One consumer at a time gets its messages, the others stand
+ * by, so that events keep their order.
  */
 MUST_USE enum result topology_declare_events(
 	struct topology *topology, struct broker *broker, struct error *error);

@@ -118,7 +118,7 @@ enum result topology_declare_events(
 	return result;
 }
 
-/* A queue that only waits: one time to live for all, then on to exchange; key NULL keeps the key. */
+/* A queue that only waits: one time to live, then on to exchange; key NULL keeps the key. */
 static enum result declare_delay_queue(struct broker *broker, const char *name, uint64_t ttl_ms,
 	const char *exchange, const char *key, struct error *error)
 {

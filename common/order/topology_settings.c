@@ -64,8 +64,8 @@ static const struct setting_custom fixed_setting = { read_fixed, clear_fixed };
 
 const struct setting topology_settings_table[] = {
 	SETTING_CHOICE(struct topology_settings, delay, "LAPSE_DELAY", "auto", topology_mode_names,
-		"who holds timeouts until they are due: the broker's plugin, or queues with a fixed "
-		"time to live"),
+		"who holds timeouts until they are due: the broker's plugin, or queues with a "
+		"fixed time to live"),
 	SETTING_CUSTOM(struct topology_settings, fixed, "LAPSE_DELAY_FIXED", "15m,30m,1h",
 		&fixed_setting, "common timeouts, each with a queue of its own in mode levels"),
 	SETTING_DURATION(struct topology_settings, horizon_ms, "LAPSE_DELAY_HORIZON", "1h",

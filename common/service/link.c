@@ -98,7 +98,7 @@ enum result link_ensure_in(struct link *link, bool *has_reconnected_out, struct 
 		return error_context(result, error, "subscribe");
 	if (link->in_epoch != 0 && link->in_epoch != broker_epoch(link->in)) {
 		service_note_reconnect(SERVICE_CHECK_AMQP);
-		/* A queue that was lost took its bindings along: what leads to it is declared again. */
+		/* A lost queue took its bindings along: what leads to it is declared again. */
 		broker_drop(link->out);
 	}
 	link->in_epoch = broker_epoch(link->in);

@@ -40,8 +40,8 @@ void ops_note_turn(void);
 /* The port it listens on; 0 without an address. */
 uint16_t ops_port(void);
 
-/* Asks /readyz (or /livez) at address as a container's health check does: one line on standard error
- * unless all is well; the exit status.  address may be NULL. */
+/* Asks /readyz (or /livez) at address as a container's health check does: one line on standard
+ * error unless all is well; the exit status.  address may be NULL. */
 int ops_healthcheck(const char *address, bool only_live);
 
 #endif

@@ -22,9 +22,9 @@ struct options {
 };
 
 /*
- * --help, --version, --check-config, --healthcheck[=live], --env-file FILE; everything else is given
- * to program.take_argument.  PERMANENT: a wrong command line.  --help and --version count at once,
- * whatever stands behind them.
+ * --help, --version, --check-config, --healthcheck[=live], --env-file FILE; everything else is
+ * given to program.take_argument.  PERMANENT: a wrong command line.  --help and --version count at
+ * once, whatever stands behind them.
  */
 MUST_USE enum result options_read(int argc, char *const *argv,
 	const struct service_program *program, void *settings, struct options *options_out,

@@ -62,9 +62,9 @@ struct service_program {
 };
 
 /*
- * Options, settings, log, signals, metrics, ops port.  argv[0] is not looked at.  Leaves by itself after --help, --version,
- * --check-config, --healthcheck or a mistake.  settings is all zero and starts with a struct
- * service_settings.  Borrows program and settings until service_end.
+ * Options, settings, log, signals, metrics, ops port.  argv[0] is not looked at.  Leaves by itself
+ * after --help, --version, --check-config, --healthcheck or a mistake.  settings is all zero and
+ * starts with a struct service_settings.  Borrows program and settings until service_end.
  */
 void service_begin(int argc, char **argv, const struct service_program *program, void *settings);
 
@@ -72,9 +72,9 @@ void service_begin(int argc, char **argv, const struct service_program *program,
  * Calls step until a stop is requested; gives the exit status.  OK, NONE → again at once; CONFLICT
  * → again after a short random pause; TEMPORARY → not ready, a warning at the first, tenth,
  * hundredth time of the same words, wait by backoff (0.5 s doubling to 8 s, full jitter) in slices
- * that end at a stop request; PERMANENT → up to 30 s and an error line each time.
- * The first good turn after that logs "recovered".  HUP and USR1 are served between turns and slices.
- * A program that ends by itself calls shutdown_request().
+ * that end at a stop request; PERMANENT → up to 30 s and an error line each time.  The first good
+ * turn after that logs "recovered".  HUP and USR1 are served between turns and slices.  A program
+ * that ends by itself calls shutdown_request().
  */
 int service_run(enum result (*step)(void *context, struct error *error), void *context);
 /* Logs the error and gives EXIT_STATUS_FAILED. */

@@ -31,8 +31,8 @@ struct hooks {
 void hooks_clear(struct hooks *hooks);
 
 /*
- * The subscriber a request is for, when its signature is good and at most five minutes old or ahead;
- * NULL and an answer when not.
+ * The subscriber a request is for, when its signature is good and at most five minutes old or
+ * ahead; NULL and an answer when not.
  */
 const struct subscriber *hooks_check(
 	struct hooks *hooks, const struct httpd_request *request, struct httpd_answer *answer);

@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 
 	shop_set_defaults(&settings);
 
-	/* Options, settings, log, signals, ops port.  Leaves by itself after --help or a mistake. */
+	/* Options, settings, log, signals, ops port.  Leaves after --help or a mistake. */
 	service_begin(argc, argv, &shop_program, &settings);
 
 	/* Allocates only.  Connections are opened by the first step and reopened by later ones. */

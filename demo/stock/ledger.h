@@ -48,8 +48,8 @@ MUST_USE enum result ledger_create_tables(struct db *db, struct error *error);
 
 /*
  * One transaction for all of them, run again a few times when a race is lost; count is 1 to
- * LEDGER_MOVE_MAX.  OK: every outcome is set, nothing else is left OPEN.  Otherwise nothing happened,
- * or, when the connection broke, nobody knows: the same keys may be sent again.
+ * LEDGER_MOVE_MAX.  OK: every outcome is set, nothing else is left OPEN.  Otherwise nothing
+ * happened, or, when the connection broke, nobody knows: the same keys may be sent again.
  */
 MUST_USE enum result ledger_apply(struct db *db, enum ledger_kind kind, struct ledger_move *moves,
 	size_t count, struct error *error);

@@ -1,5 +1,5 @@
 /*
- * request - the bodies of restores and reserves: one movement, or a list of them; and their answers.
+ * request - the bodies of restores and reserves, one movement or a list of them, and the answers.
  */
 #ifndef DEMO_STOCK_REQUEST_H
 #define DEMO_STOCK_REQUEST_H
@@ -30,15 +30,15 @@ enum request_code {
 
 /*
  * A single movement {"idempotency_key", "order_no", "sku_id", "quantity"}, whose key must equal the
- * header Idempotency-Key, or {"<list_name>": [movement, ...]}.  PERMANENT with the reason when it is
- * neither.  request_clear in any case.
+ * header Idempotency-Key, or {"<list_name>": [movement, ...]}.  PERMANENT with the reason when it
+ * is neither.  request_clear in any case.
  */
 MUST_USE enum result request_read(const struct httpd_request *http, const char *list_name,
 	struct request *request_out, struct error *error);
 void request_clear(struct request *request);
 
-/* What became of the movements: for a single one in the status and the code, for a list one code per
- * key.  A movement that is still OPEN was not tried. */
+/* What became of the movements: for a single one in the status and the code, for a list one code
+ * per key.  A movement that is still OPEN was not tried. */
 void request_answer_outcomes(struct httpd_answer *answer, const struct request *request);
 
 #endif

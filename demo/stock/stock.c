@@ -141,7 +141,7 @@ static void note_database(struct stock *stock, enum result result, const struct 
 	}
 }
 
-/* Requests are answered 503 meanwhile, so that callers see a service in trouble and not a dead one. */
+/* Requests are answered 503 meanwhile: callers see a service in trouble and not a dead one. */
 static void keep_connected(struct stock *stock)
 {
 	struct db *db = stock->api.db;

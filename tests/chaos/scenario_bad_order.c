@@ -43,9 +43,10 @@ static void insert_bad_order(const char *order_no, bool has_event)
 
 	orders_insert(fleet_query(fleet), &plan);
 	query_run(fleet_query(fleet),
-		"INSERT INTO t_compensation(kind,target,idempotency_key,order_no,payload,status,done_at) "
-		"SELECT 'STOCK_RESTORE','stock',CONCAT('restore:%s:',i.id),'OTHER','{}','RESOLVED',"
-		"UTC_TIMESTAMP(3) FROM t_order_item i JOIN t_order o ON o.id = i.order_id "
+		"INSERT INTO t_compensation(kind,target,idempotency_key,order_no,payload,status,"
+		"done_at) SELECT 'STOCK_RESTORE','stock',CONCAT('restore:%s:',i.id),'OTHER','{}',"
+		"'RESOLVED',UTC_TIMESTAMP(3) FROM t_order_item i "
+		"JOIN t_order o ON o.id = i.order_id "
 		"WHERE o.order_no = '%s' AND i.sku_id = 'SKU-2'",
 		order_no, order_no);
 }

@@ -1,4 +1,4 @@
-/* The product service is down, slow, failing, lying: every effect happens once, or a person knows. */
+/* The product service is down, slow, failing, lying: each effect comes once, or a person knows. */
 #include <signal.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Several of every daemon at once, payments in between, locks held: the work is shared out, once. */
+/* Several of every daemon, payments in between, locks held: the work is shared out, once. */
 #include <inttypes.h>
 #include <signal.h>
 

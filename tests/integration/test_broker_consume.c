@@ -178,7 +178,7 @@ START_TEST(a_get_takes_one_message_and_leaves_other_news_alone)
 }
 END_TEST
 
-/* Several frames, and more than the writer's buffer; the last one is above what a delivery holds. */
+/* Several frames, more than the writer's buffer; the last is above what a delivery holds. */
 START_TEST(large_bodies_go_through_in_pieces)
 {
 	static const size_t sizes[] = { 65528, 131064, 131065, LARGE_SIZE, BROKER_BODY_MAX };

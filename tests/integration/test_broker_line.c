@@ -1,4 +1,4 @@
-/* What broker does when the line or the broker itself is in trouble: it drops, says why, goes on. */
+/* What broker does when the line or the broker is in trouble: it drops, says why, goes on. */
 #include <string.h>
 
 #include "common/base/clock.h"

@@ -1,4 +1,4 @@
-/* lapsectl doctor: a fleet that runs is well, and each trouble has its line that says what to do. */
+/* lapsectl doctor: a running fleet is well, and each trouble has its line that says what to do. */
 #include <stdlib.h>
 #include <string.h>
 

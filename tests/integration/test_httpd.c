@@ -1,6 +1,6 @@
 /*
- * httpd on a loopback port: routes, bodies and broken requests.  Server and clients run in turns on one
- * thread.
+ * httpd on a loopback port: routes, bodies and broken requests.  Server and clients take turns on
+ * one thread.
  */
 #include <stdlib.h>
 #include <string.h>

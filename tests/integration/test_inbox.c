@@ -86,8 +86,8 @@ START_TEST(each_subscriber_that_wants_an_event_gets_one_task)
 	ck_assert_int_eq(paid->outcome, INBOX_OUTCOME_NEW);
 	ck_assert_int_eq(late->outcome, INBOX_OUTCOME_UNWANTED);
 	expect("coupons:E1,notify:E1,notify:E2",
-		"SELECT GROUP_CONCAT(consumer_name, ':', event_id ORDER BY consumer_name, event_id) FROM "
-		"t_event_consumed");
+		"SELECT GROUP_CONCAT(consumer_name, ':', event_id "
+		"ORDER BY consumer_name, event_id) FROM t_event_consumed");
 	expect("coupons webhook:coupons:E1 A1 WEBHOOK PENDING any",
 		"SELECT target, idempotency_key, order_no, kind, status, "
 		"JSON_UNQUOTE(JSON_EXTRACT(payload, '$.id')) FROM t_compensation WHERE target = "

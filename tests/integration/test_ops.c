@@ -1,6 +1,6 @@
 /*
- * ops on a loopback port: what a probe, a container and Prometheus see, and that a crowd of slow clients
- * keeps nobody from seeing it.  The test plays the loop.
+ * ops on a loopback port: what a probe, a container and Prometheus see, and that a crowd of slow
+ * clients keeps nobody from seeing it.  The test plays the loop.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -166,6 +166,10 @@ START_TEST(a_reserve_takes_what_there_is)
 }
 END_TEST
 
+/* A movement up to its quantity. */
+#define KEYS(key, order_no) \
+	"{\"idempotency_key\":\"" key "\",\"order_no\":\"" order_no "\",\"sku_id\":\"SKU-1\""
+
 START_TEST(a_bad_request_is_answered_400_and_moves_nothing)
 {
 	static const char *const bodies[] = {
@@ -175,13 +179,13 @@ START_TEST(a_bad_request_is_answered_400_and_moves_nothing)
 		"{\"restores\":[]}",
 		"{\"restores\":{}}",
 		"{\"restores\":[1]}",
-		"{\"idempotency_key\":\"k\",\"order_no\":\"A1\",\"sku_id\":\"SKU-1\"}",
-		"{\"idempotency_key\":\"k\",\"order_no\":\"A1\",\"sku_id\":\"SKU-1\",\"quantity\":0}",
-		"{\"idempotency_key\":\"k\",\"order_no\":\"A1\",\"sku_id\":\"SKU-1\",\"quantity\":1.5}",
-		"{\"idempotency_key\":\"k\",\"order_no\":\"A 1\",\"sku_id\":\"SKU-1\",\"quantity\":1}",
+		KEYS("k", "A1") "}",
+		KEYS("k", "A1") ",\"quantity\":0}",
+		KEYS("k", "A1") ",\"quantity\":1.5}",
+		KEYS("k", "A 1") ",\"quantity\":1}",
 		"{\"idempotency_key\":\"k\",\"order_no\":1,\"sku_id\":\"SKU-1\",\"quantity\":1}",
-		"{\"idempotency_key\":\"other\",\"order_no\":\"A1\",\"sku_id\":\"SKU-1\",\"quantity\":1}",
-		"{\"idempotency_key\":\"k\",\"order_no\":\"A1\",\"sku_id\":\"SKU-1\",\"quantity\":1",
+		KEYS("other", "A1") ",\"quantity\":1}",
+		KEYS("k", "A1") ",\"quantity\":1",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(bodies); i++)

@@ -121,8 +121,8 @@ static const struct damage damages[] = {
 	{ "paid_late", "UPDATE t_order SET pay_time = expire_time WHERE order_no = 'P1'" },
 	{ "overdue", "UPDATE t_order SET expire_time = UTC_TIMESTAMP(3) - INTERVAL 400 DAY "
 		     "WHERE order_no = 'U1'" },
-	{ "close_event",
-		"DELETE FROM t_outbox_event WHERE order_no = 'C1' AND event_type = 'ORDER_CLOSED'" },
+	{ "close_event", "DELETE FROM t_outbox_event WHERE order_no = 'C1' "
+			 "AND event_type = 'ORDER_CLOSED'" },
 	{ "close_event", "INSERT INTO t_outbox_event (event_type, order_no, status) "
 			 "VALUES ('ORDER_CLOSED', 'C1', 'SENT')" },
 	{ "close_event", "INSERT INTO t_outbox_event (event_type, order_no, status) "

@@ -291,8 +291,8 @@ static void check_rows(struct fleet *fleet, const struct fleet_expectation *expe
 		"WHERE status = 'CLOSED'), (SELECT COUNT(*) FROM t_order WHERE status = 'CLOSED' "
 		"AND close_time < expire_time), (SELECT COUNT(*) FROM t_order "
 		"WHERE status = 'PAID' AND pay_time >= expire_time), (SELECT COUNT(*) "
-		"FROM t_compensation WHERE calls > max_retries + 1), (SELECT COUNT(*) FROM t_outbox_event "
-		"WHERE status = 'FAILED')");
+		"FROM t_compensation WHERE calls > max_retries + 1), (SELECT COUNT(*) "
+		"FROM t_outbox_event WHERE status = 'FAILED')");
 	ck_assert_str_eq(text, "0 0 0 0 0 0");
 	ck_assert_int_eq(
 		query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE status = 'DEAD'"),

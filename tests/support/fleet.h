@@ -70,7 +70,7 @@ struct fleet_expectation {
 };
 /*
  * Settled, every daemon that was started is there still and small, lapsectl verify finds nothing,
- * the stub saw each effect once and nothing else, and after an orderly stop no queue holds a message.
+ * the stub saw each effect once and nothing else, and an orderly stop leaves no message behind.
  */
 void fleet_check(struct fleet *fleet, const struct fleet_expectation *expectation);
 
