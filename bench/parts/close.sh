@@ -15,6 +15,7 @@ ceiling() {
 	awk '{ printf "start_ms %d\nend_ms %d\ncount %d\n", $1 * 1000, $2 * 1000, $3 }' \
 		"$RESULT_DIR/ceiling.1" "$RESULT_DIR/ceiling.2" >"$RESULT_DIR/times"
 	take_times "$RESULT_DIR/times"
+	# shellcheck disable=SC2153 # take_times sets COUNT.
 	[[ $COUNT == "$ORDERS" ]] || die "$procedure closed $COUNT of $ORDERS orders"
 	sample "$key" "$RATE"
 	sample "$key.cpu" "$(calculate "($(cpu_ms "$DB_PID") - $before) * 1000 / $ORDERS")"

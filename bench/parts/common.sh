@@ -181,6 +181,7 @@ write_json() {
 		printf '"machine": {"cores": %d, "processor": "%s", "mariadb": "%s", "rabbitmq": "%s", "delay_exchange": "%s"},\n' \
 			"$(nproc)" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
 			"$SERVER_DB" "$SERVER_BROKER" "$STACK_DELAY_EXCHANGE"
+		# shellcheck disable=SC2153 # bench/run sets PARTS.
 		printf '"settings": {"orders": %d, "rounds": %d, "parts": "%s"},\n"results": [\n' \
 			"$ORDERS" "$ROUNDS" "${PARTS[*]}"
 		awk -F '\t' '{
