@@ -46,9 +46,10 @@ static void redirect(int target, const char *path, int flags)
 static void forget_handlers(const sigset_t *mask)
 {
 	static const int handled[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM };
+	const struct sigaction forgotten = { .sa_handler = SIG_DFL };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(handled); i++)
-		(void)signal(handled[i], SIG_DFL);
+		(void)sigaction(handled[i], &forgotten, NULL);
 	(void)sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
