@@ -1,4 +1,4 @@
-/* Money that goes back, the whole way: notice, task, call, refund service, what the caller is told. */
+/* Money that goes back, the whole way: notice, task, call, refund service, answer to the caller. */
 #include <stdlib.h>
 #include <string.h>
 

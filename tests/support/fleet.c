@@ -286,13 +286,14 @@ static void check_rows(struct fleet *fleet, const struct fleet_expectation *expe
 	query_text(query, text,
 		"SELECT (SELECT COUNT(*) FROM t_order_item i JOIN t_order o ON o.id = i.order_id "
 		"WHERE o.status = 'CLOSED' AND i.quantity > 0) - (SELECT COUNT(*) "
-		"FROM t_compensation), (SELECT COUNT(*) FROM t_outbox_event "
-		"WHERE event_type = 'ORDER_CLOSED') - (SELECT COUNT(*) FROM t_order "
-		"WHERE status = 'CLOSED'), (SELECT COUNT(*) FROM t_order WHERE status = 'CLOSED' "
-		"AND close_time < expire_time), (SELECT COUNT(*) FROM t_order "
-		"WHERE status = 'PAID' AND pay_time >= expire_time), (SELECT COUNT(*) "
-		"FROM t_compensation WHERE calls > max_retries + 1), (SELECT COUNT(*) "
-		"FROM t_outbox_event WHERE status = 'FAILED')");
+		"FROM t_compensation WHERE kind = 'STOCK_RESTORE'), "
+		"(SELECT COUNT(*) FROM t_outbox_event WHERE event_type = 'ORDER_CLOSED') - "
+		"(SELECT COUNT(*) FROM t_order WHERE status = 'CLOSED'), "
+		"(SELECT COUNT(*) FROM t_order WHERE status = 'CLOSED' "
+		"AND close_reason = 'TIMEOUT' AND close_time < expire_time), "
+		"(SELECT COUNT(*) FROM t_order WHERE status = 'PAID' AND pay_time >= expire_time), "
+		"(SELECT COUNT(*) FROM t_compensation WHERE calls > max_retries + 1), "
+		"(SELECT COUNT(*) FROM t_outbox_event WHERE status = 'FAILED')");
 	ck_assert_str_eq(text, "0 0 0 0 0 0");
 	ck_assert_int_eq(
 		query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE status = 'DEAD'"),
@@ -312,11 +313,12 @@ static void check_stub(struct fleet *fleet, const struct fleet_expectation *expe
 {
 	struct query *query = fleet_query(fleet);
 	char strange[HTTP_STUB_TEXT_SIZE];
-	uint64_t done = (uint64_t)query_number(
-		query, "SELECT COUNT(*) FROM t_compensation WHERE status = 'DONE'");
+	uint64_t done = (uint64_t)query_number(query,
+		"SELECT COUNT(*) FROM t_compensation WHERE kind = 'STOCK_RESTORE' AND "
+		"status = 'DONE'");
 	uint64_t owed = (uint64_t)query_number(query,
 		"SELECT SUM(JSON_EXTRACT(payload, '$.quantity')) FROM t_compensation "
-		"WHERE status = 'DONE'");
+		"WHERE kind = 'STOCK_RESTORE' AND status = 'DONE'");
 
 	ck_assert_msg(http_stub_count_strange(fleet->stub, strange) == 0, "%s", strange);
 	ck_assert_uint_eq(http_stub_count_changed(fleet->stub), 0);
