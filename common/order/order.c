@@ -65,17 +65,40 @@ static size_t find_first(const struct lookup *lookup, const char *order_no)
 	return low;
 }
 
-static enum result read_rows(struct db *db, const char *head, const struct lookup *lookup,
-	struct db_rows **rows_out, struct error *error)
-{
-	enum result result = db_query(db, db_list_sql(db, head, "", lookup->list_size),
-		lookup->params, lookup->list_size, rows_out, error);
+/* How a row becomes an order of one of the two kinds. */
+struct reading {
+	const char *head;
+	size_t item_size;
+	void (*take)(const struct db_rows *rows, void *order);
+};
 
+/* orders are count items of item_size that start with their order_no. */
+static enum result read_orders(struct db *db, const struct reading *reading, void *orders,
+	size_t count, struct error *error)
+{
+	struct lookup lookup = { .places = NULL };
+	struct db_rows *rows = NULL;
+
+	open_lookup(&lookup, orders, reading->item_size, count);
+	enum result result = db_query(db, db_list_sql(db, reading->head, "", lookup.list_size),
+		lookup.params, lookup.list_size, &rows, error);
+	while (db_rows_next(rows)) {
+		const char *order_no = db_rows_text(rows, 0, NULL);
+
+		for (size_t i = find_first(&lookup, order_no);
+			i < count && text_equals(lookup.places[i].order_no, order_no); i++)
+			reading->take(
+				rows, (char *)orders + lookup.places[i].index * reading->item_size);
+	}
+	db_rows_destroy(&rows);
+	close_lookup(&lookup);
 	return result == RESULT_NONE ? RESULT_OK : error_context(result, error, "read orders");
 }
 
-static void take_deadline(const struct db_rows *rows, struct order_deadline *order)
+static void take_deadline(const struct db_rows *rows, void *item)
 {
+	struct order_deadline *order = item;
+
 	order->state = text_equals(db_rows_text(rows, 1, NULL), "UNPAID") ? ORDER_STATE_UNPAID
 									  : ORDER_STATE_FINAL;
 	order->has_deadline = !db_rows_is_null(rows, 2);
@@ -86,28 +109,18 @@ static void take_deadline(const struct db_rows *rows, struct order_deadline *ord
 enum result order_read_deadlines(
 	struct db *db, struct order_deadline *orders, size_t count, struct error *error)
 {
-	static const char head[] =
-		"SELECT order_no, status, "
-		"CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), expire_time) / 1000), "
-		"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expire_time) DIV 1000 "
-		"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ";
-	struct lookup lookup = { .places = NULL };
-	struct db_rows *rows = NULL;
+	static const struct reading reading = {
+		.head = "SELECT order_no, status, "
+			"CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), expire_time) / 1000), "
+			"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expire_time) DIV 1000 "
+			"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ",
+		.item_size = sizeof(*orders),
+		.take = take_deadline,
+	};
 
-	open_lookup(&lookup, orders, sizeof(*orders), count);
-	enum result result = read_rows(db, head, &lookup, &rows, error);
 	for (size_t i = 0; i < count; i++)
 		orders[i].state = ORDER_STATE_ABSENT;
-	while (db_rows_next(rows)) {
-		const char *order_no = db_rows_text(rows, 0, NULL);
-
-		for (size_t i = find_first(&lookup, order_no);
-			i < count && text_equals(lookup.places[i].order_no, order_no); i++)
-			take_deadline(rows, &orders[lookup.places[i].index]);
-	}
-	db_rows_destroy(&rows);
-	close_lookup(&lookup);
-	return result;
+	return read_orders(db, &reading, orders, count, error);
 }
 
 static void copy_column(const struct db_rows *rows, size_t column, char *target, size_t target_size)
@@ -115,8 +128,10 @@ static void copy_column(const struct db_rows *rows, size_t column, char *target,
 	(void)text_copy(target, target_size, db_rows_text(rows, column, NULL));
 }
 
-static void take_detail(const struct db_rows *rows, struct order_detail *order)
+static void take_detail(const struct db_rows *rows, void *item)
 {
+	struct order_detail *order = item;
+
 	order->is_present = true;
 	order->amount_cents = db_rows_int(rows, 1);
 	copy_column(rows, 2, order->currency, sizeof(order->currency));
@@ -131,27 +146,17 @@ static void take_detail(const struct db_rows *rows, struct order_detail *order)
 enum result order_read_details(
 	struct db *db, struct order_detail *orders, size_t count, struct error *error)
 {
-	static const char head[] =
-		"SELECT order_no, amount_cents, currency, status, close_reason, close_source, "
-		"CONCAT(REPLACE(CAST(expire_time AS CHAR), ' ', 'T'), 'Z'), "
-		"CONCAT(REPLACE(CAST(pay_time AS CHAR), ' ', 'T'), 'Z'), "
-		"CONCAT(REPLACE(CAST(close_time AS CHAR), ' ', 'T'), 'Z') "
-		"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ";
-	struct lookup lookup = { .places = NULL };
-	struct db_rows *rows = NULL;
+	static const struct reading reading = {
+		.head = "SELECT order_no, amount_cents, currency, status, close_reason, "
+			"close_source, CONCAT(REPLACE(CAST(expire_time AS CHAR), ' ', 'T'), 'Z'), "
+			"CONCAT(REPLACE(CAST(pay_time AS CHAR), ' ', 'T'), 'Z'), "
+			"CONCAT(REPLACE(CAST(close_time AS CHAR), ' ', 'T'), 'Z') "
+			"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ",
+		.item_size = sizeof(*orders),
+		.take = take_detail,
+	};
 
-	open_lookup(&lookup, orders, sizeof(*orders), count);
-	enum result result = read_rows(db, head, &lookup, &rows, error);
 	for (size_t i = 0; i < count; i++)
 		orders[i].is_present = false;
-	while (db_rows_next(rows)) {
-		const char *order_no = db_rows_text(rows, 0, NULL);
-
-		for (size_t i = find_first(&lookup, order_no);
-			i < count && text_equals(lookup.places[i].order_no, order_no); i++)
-			take_detail(rows, &orders[lookup.places[i].index]);
-	}
-	db_rows_destroy(&rows);
-	close_lookup(&lookup);
-	return result;
+	return read_orders(db, &reading, orders, count, error);
 }
