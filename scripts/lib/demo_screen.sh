@@ -6,7 +6,8 @@ declare -A FIGURE=()
 SCREEN_LINES=0
 SCREEN_OPEN=0
 
-sql() { mariadb --defaults-file="$STACK_MYSQL_ROOT_CNF" -N -B lapse -e "$1"; }
+# With a limit, so that a server that does not answer stops nobody's clock.
+sql() { timeout 5 mariadb --defaults-file="$STACK_MYSQL_ROOT_CNF" --connect-timeout=3 -N -B lapse -e "$1"; }
 
 readonly FIGURE_NAMES=(orders unpaid paid closed message sweep overdue oldest
 	new pending running "done" dead)
