@@ -188,9 +188,9 @@ enum result sweeper_sweep_batch(
 
 	progress->is_pass_over =
 		result == RESULT_NONE || (result == RESULT_OK && count < sweeper->settings->batch);
+	close_report_count(&request, sweeper->orders, result == RESULT_OK ? count : 0);
 	if (result != RESULT_OK)
 		return error_context(result, error, "sweep");
-	close_report_count(&request, sweeper->orders, count);
 	count_outcomes(sweeper, count, progress);
 	return error_context(
 		close_report_alert(sweeper->db, sweeper->orders, count, error), error, "sweep");
@@ -213,9 +213,14 @@ enum result sweeper_count_due(
 	return result;
 }
 
-static void start_pass(struct sweeper *sweeper, uint64_t now_ms)
+void sweeper_start_pass(struct sweeper *sweeper)
 {
 	sweeper->cursor = (struct close_cursor){ .id = 0 };
+}
+
+static void start_pass(struct sweeper *sweeper, uint64_t now_ms)
+{
+	sweeper_start_pass(sweeper);
 	sweeper->pass = (struct sweeper_progress){ .closed = 0 };
 	sweeper->pass_start_ms = now_ms;
 }
@@ -308,7 +313,7 @@ static enum result sweep_or_rest(struct sweeper *sweeper, struct error *error)
 		start_pass(sweeper, now_ms);
 	enum result result = sweeper_sweep_batch(sweeper, &sweeper->pass, error);
 	now_ms = clock_now_ms();
-	if (result != RESULT_OK && result != RESULT_NONE)
+	if (result == RESULT_TEMPORARY || result == RESULT_PERMANENT)
 		metrics_add(&sweeper_metrics[FAMILY_SWEEPS], SWEEP_RESULT_ERROR, 1);
 	else if (sweeper->pass.is_pass_over)
 		end_pass(sweeper, now_ms);
@@ -329,7 +334,8 @@ enum result sweeper_step(void *context, struct error *error)
 
 	if (result == RESULT_OK)
 		result = sweep_or_rest(sweeper, error);
-	service_set_check(
-		SERVICE_CHECK_MYSQL, result == RESULT_OK || result == RESULT_NONE, error->text);
+	/* A lost race is no trouble of MySQL's. */
+	service_set_check(SERVICE_CHECK_MYSQL,
+		result != RESULT_TEMPORARY && result != RESULT_PERMANENT, error->text);
 	return result;
 }

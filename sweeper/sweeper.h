@@ -43,6 +43,8 @@ void sweeper_destroy(struct sweeper **sweeper);
 /* One batch, or a wait of at most a second. */
 enum result sweeper_step(void *context, struct error *error);
 
+/* The next batch is the oldest one again. */
+void sweeper_start_pass(struct sweeper *sweeper);
 /* One batch of a pass at once; adds to progress. */
 MUST_USE enum result sweeper_sweep_batch(
 	struct sweeper *sweeper, struct sweeper_progress *progress, struct error *error);

@@ -253,28 +253,31 @@ enum result close_transaction_run(struct db *db, const struct close_request *req
 	return result == RESULT_NONE ? RESULT_OK : result;
 }
 
+const char close_transaction_due_sql[] =
+	CHOICE ", CAST(expire_time AS CHAR) FROM t_order FORCE INDEX (idx_status_expire) "
+	       "WHERE status = 'UNPAID' "
+	       "AND expire_time <= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
+	       "ORDER BY expire_time LIMIT ? FOR UPDATE SKIP LOCKED";
+const char close_transaction_due_next_sql[] =
+	CHOICE ", CAST(expire_time AS CHAR) FROM t_order FORCE INDEX (idx_status_expire) "
+	       "WHERE status = 'UNPAID' "
+	       "AND expire_time <= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
+	       "AND expire_time >= ? AND NOT (expire_time = ? AND id <= ?) "
+	       "ORDER BY expire_time LIMIT ? FOR UPDATE SKIP LOCKED";
+
 static enum result choose_due(struct db *db, const struct close_due_request *due,
 	struct db_rows **rows_out, struct error *error)
 {
-	static const char from_oldest[] =
-		CHOICE ", CAST(expire_time AS CHAR) FROM t_order FORCE INDEX (idx_status_expire) "
-		       "WHERE status = 'UNPAID' "
-		       "AND expire_time <= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
-		       "ORDER BY expire_time LIMIT ? FOR UPDATE SKIP LOCKED";
-	static const char from_cursor[] =
-		CHOICE ", CAST(expire_time AS CHAR) FROM t_order FORCE INDEX (idx_status_expire) "
-		       "WHERE status = 'UNPAID' "
-		       "AND expire_time <= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
-		       "AND expire_time >= ? AND NOT (expire_time = ? AND id <= ?) "
-		       "ORDER BY expire_time LIMIT ? FOR UPDATE SKIP LOCKED";
 	const struct close_cursor *cursor = due->cursor;
 	const struct db_param first[] = { db_uint(due->overdue_ms * 1000), db_uint(due->limit) };
 	const struct db_param next[] = { first[0], db_text(cursor->expire_time),
 		db_text(cursor->expire_time), db_uint(cursor->id), first[1] };
 
 	if (cursor->id == 0)
-		return db_query(db, from_oldest, first, ARRAY_LENGTH(first), rows_out, error);
-	return db_query(db, from_cursor, next, ARRAY_LENGTH(next), rows_out, error);
+		return db_query(
+			db, close_transaction_due_sql, first, ARRAY_LENGTH(first), rows_out, error);
+	return db_query(
+		db, close_transaction_due_next_sql, next, ARRAY_LENGTH(next), rows_out, error);
 }
 
 static enum result run_due(struct db *db, const struct close_request *request,

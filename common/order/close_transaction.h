@@ -17,6 +17,10 @@ MUST_USE enum result close_transaction_run(struct db *db, const struct close_req
 	struct close_order *const *orders, size_t count, size_t *winner_count_out,
 	struct error *error);
 
+/* How a sweep finds its orders, from the oldest one and from a cursor on; for tests of the plan. */
+extern const char close_transaction_due_sql[];
+extern const char close_transaction_due_next_sql[];
+
 /* The same for the oldest due orders behind the cursor; fills orders.  NONE: nothing is due.  On a
  * failure after the selection count_out and orders tell which orders were tried. */
 MUST_USE enum result close_transaction_run_due(struct db *db, const struct close_request *request,
