@@ -6,6 +6,7 @@
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/order/outbox_order.h"
 #include "producer/counts.h"
 #include "producer/publisher.h"
 
@@ -96,6 +97,19 @@ static enum result settle_flights(struct producer *producer, struct error *error
 	return result;
 }
 
+/* Events whose order has an older one under way or waiting go when that one has gone. */
+static enum result hold_back(
+	struct producer *producer, struct outbox_batch *batch, struct error *error)
+{
+	size_t held = 0;
+	enum result result = outbox_order_hold_back(
+		producer->db, batch, producer->settings->created_event != 0, &held, error);
+
+	if (held > 0)
+		log_debug(log_event("events_held_back"), log_uint("rows", held));
+	return result;
+}
+
 /* At once again while there is more; else after the interval. */
 static enum result claim_and_publish(struct producer *producer, struct error *error)
 {
@@ -116,7 +130,11 @@ static enum result claim_and_publish(struct producer *producer, struct error *er
 	FAILPOINT("after_claim");
 	if (batch->has_more)
 		producer->next_claim_ms = 0;
-	return publisher_publish(producer->publisher, producer->db, batch, error);
+	result = hold_back(producer, batch, error);
+	if (result == RESULT_OK && batch->count > 0)
+		return publisher_publish(producer->publisher, producer->db, batch, error);
+	outbox_batch_destroy(&batch); /* after a failure their lease runs out */
+	return result;
 }
 
 /* Until the next claim is due or a confirm comes. */

@@ -281,7 +281,7 @@ enum result outbox_put_off_to_horizon(
 	const struct db_param before[] = { db_uint(horizon_ms * 1000) };
 	const struct list_statement update = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
-			"lease_until = NULL, "
+			"lease_until = NULL, attempts = 0, "
 			"available_at = COALESCE((SELECT GREATEST(o.expire_time - "
 			"INTERVAL ? MICROSECOND, UTC_TIMESTAMP(3)) FROM t_order o "
 			"WHERE o.order_no = t_outbox_event.order_no), available_at) WHERE id IN ",
