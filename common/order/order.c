@@ -111,7 +111,8 @@ enum result order_read_deadlines(
 {
 	static const struct reading reading = {
 		.head = "SELECT order_no, status, "
-			"CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), expire_time) / 1000), "
+			"CEILING("
+			"TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), expire_time) / 1000), "
 			"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expire_time) DIV 1000 "
 			"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ",
 		.item_size = sizeof(*orders),
