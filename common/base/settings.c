@@ -70,6 +70,17 @@ static void read_choice(const struct setting *setting, const char *value, void *
 		report, "%s: \"%.40s\" is not one of %s", setting->name, value, allowed);
 }
 
+/* Nobody would look at the file, and the default would hold without a word. */
+static void check_no_file(const struct setting *setting, const struct settings_source *source,
+	struct settings_report *report)
+{
+	if (setting->kind == SETTING_KIND_SECRET || setting->kind == SETTING_KIND_CUSTOM)
+		return;
+	if (settings_source_has_file(source, setting->name))
+		settings_report_add(report, "%s_FILE: only secrets are read from files, set %s",
+			setting->name, setting->name);
+}
+
 /* Reads one field.  A table inside the table has been opened by the walk. */
 static void read_one(const struct setting *setting, const struct settings_source *source,
 	void *field, struct settings_report *report)
@@ -78,6 +89,7 @@ static void read_one(const struct setting *setting, const struct settings_source
 	size_t mistakes = settings_report_count(report);
 	const char *value = settings_source_find(source, setting->name);
 
+	check_no_file(setting, source, report);
 	switch (setting->kind) {
 	case SETTING_KIND_CUSTOM:
 		setting->custom->read(field, setting->name, setting->fallback, source, report);

@@ -1,5 +1,6 @@
 #include "common/base/settings_source.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ enum {
 	FILE_SIZE_MAX = 65536, /* an env file or a secret file */
 	NAME_SIZE = 64,
 	PROBLEM_SIZE = 320,
+	WHERE_SIZE = 256,
 };
 
 struct entry {
@@ -131,20 +133,21 @@ static void add_assignment(struct settings_source *source, const char *text, con
 	source->count += place == source->count ? 1 : 0;
 }
 
-/* NULL, and a line in the report, when the file cannot be read. */
-static char *read_file(const char *path, struct settings_report *report)
+/* NULL, and a line in the report, when the file cannot be read.  what names who wants it. */
+static char *read_file(const char *path, const char *what, struct settings_report *report)
 {
 	FILE *file = fopen(path, "re");
 	char *content = NULL;
 
 	if (file == NULL) {
-		settings_report_add(report, "%s: cannot be read", path);
+		settings_report_add(
+			report, "%s: %s: cannot be read: %s", what, path, strerror(errno));
 		return NULL;
 	}
 	content = memory_allocate(FILE_SIZE_MAX + 1);
 	size_t size = fread(content, 1, FILE_SIZE_MAX + 1, file);
 	if (ferror(file) != 0 || size > FILE_SIZE_MAX || memchr(content, '\0', size) != NULL) {
-		settings_report_add(report, "%s: is no text of at most 64 KiB", path);
+		settings_report_add(report, "%s: %s: is no text of at most 64 KiB", what, path);
 		free(content);
 		content = NULL;
 	} else {
@@ -168,7 +171,7 @@ static void cut_blanks(char *text)
 }
 
 /* KEY=VALUE, optionally behind "export", optionally in quotes; blank lines and # are skipped. */
-static void read_env_line(struct settings_source *source, char *line, const char *path,
+static void read_env_line(struct settings_source *source, char *line, const char *where,
 	struct settings_report *report)
 {
 	char *text = skip_blanks(line);
@@ -180,7 +183,7 @@ static void read_env_line(struct settings_source *source, char *line, const char
 		text = skip_blanks(text + strlen("export "));
 	char *equals = strchr(text, '=');
 	if (equals == NULL) {
-		settings_report_add(report, "%s: a line is not KEY=VALUE", path);
+		settings_report_add(report, "%s: is not KEY=VALUE", where);
 		return;
 	}
 	size_t length = strlen(equals + 1);
@@ -195,15 +198,17 @@ static void read_env_line(struct settings_source *source, char *line, const char
 static void read_env_file(
 	struct settings_source *source, const char *path, struct settings_report *report)
 {
-	char *content = read_file(path, report);
+	char *content = read_file(path, "--env-file", report);
 	char *rest = content;
 
-	while (rest != NULL && *rest != '\0') {
+	for (size_t number = 1; rest != NULL && *rest != '\0'; number++) {
 		char *end = strchr(rest, '\n');
+		char where[WHERE_SIZE];
 
 		if (end != NULL)
 			*end = '\0';
-		read_env_line(source, rest, path, report);
+		(void)text_format(where, sizeof(where), "%.200s, line %zu", path, number);
+		read_env_line(source, rest, where, report);
 		rest = end == NULL ? NULL : end + 1;
 	}
 	memory_wipe(content, content == NULL ? 0 : FILE_SIZE_MAX);
@@ -234,13 +239,17 @@ void settings_source_destroy(struct settings_source **source)
 	*source = NULL;
 }
 
-bool settings_source_has(const struct settings_source *source, const char *name)
+bool settings_source_has_file(const struct settings_source *source, const char *name)
 {
 	char file_name[NAME_SIZE];
 
 	(void)text_format(file_name, sizeof(file_name), "%s_FILE", name);
-	return settings_source_find(source, name) != NULL ||
-	       settings_source_find(source, file_name) != NULL;
+	return settings_source_find(source, file_name) != NULL;
+}
+
+bool settings_source_has(const struct settings_source *source, const char *name)
+{
+	return settings_source_find(source, name) != NULL || settings_source_has_file(source, name);
 }
 
 const char *settings_source_origin(const struct settings_source *source, const char *name)
@@ -276,7 +285,7 @@ char *settings_source_read_secret(
 	}
 	if (path == NULL)
 		return memory_copy_text(value);
-	char *content = read_file(path, report);
+	char *content = read_file(path, file_name, report);
 	if (content == NULL)
 		return NULL;
 	cut_last_newline(content);

@@ -21,6 +21,8 @@ MUST_USE struct settings_source *settings_source_create(
 void settings_source_destroy(struct settings_source **source);
 /* NULL when not set; borrowed from source. */
 const char *settings_source_find(const struct settings_source *source, const char *name);
+/* Is NAME_FILE set? */
+bool settings_source_has_file(const struct settings_source *source, const char *name);
 /* Is NAME set, or NAME_FILE? */
 bool settings_source_has(const struct settings_source *source, const char *name);
 /* "environment", "env file", "secret file" or "default". */

@@ -34,7 +34,7 @@ void broker_check_settings(
 	struct error error = { 0 };
 
 	if (settings->url == NULL && is_required)
-		settings_report_add(report, "LAPSE_AMQP_URL: is required");
+		settings_report_add(report, "LAPSE_AMQP_URL: is not set");
 	if (settings->url != NULL && broker_url_parse(settings->url, &url, &error) != RESULT_OK)
 		settings_report_add(report, "LAPSE_AMQP_URL: %s", error.text);
 	memory_wipe(&url, sizeof(url));

@@ -189,6 +189,18 @@ START_TEST(all_mistakes_are_reported)
 }
 END_TEST
 
+START_TEST(a_file_for_a_setting_that_is_no_secret_is_a_mistake)
+{
+	static const char *const words[] = { MYSQL, "LAPSE_SWEEP_BATCH_FILE=/run/batch",
+		"LAPSE_LOCK_WAIT_FILE=/run/wait", NULL };
+
+	read_words(words);
+	ck_assert_uint_eq(settings_report_count(report), 2);
+	ck_assert(is_reported("LAPSE_SWEEP_BATCH_FILE: only secrets are read from files"));
+	ck_assert(is_reported("LAPSE_LOCK_WAIT_FILE: only secrets are read from files"));
+}
+END_TEST
+
 struct bound_case {
 	const char *word;
 	bool is_good;
@@ -335,6 +347,7 @@ int main(void)
 		values_come_from_the_environment,
 		an_empty_value_counts_as_not_set,
 		all_mistakes_are_reported,
+		a_file_for_a_setting_that_is_no_secret_is_a_mistake,
 		both_bounds_are_allowed_and_nothing_beyond,
 		an_unknown_key_names_the_nearest_one,
 		a_reload_takes_new_secrets_and_nothing_else,

@@ -112,7 +112,7 @@ START_TEST(a_secret_file_that_cannot_be_read_is_a_mistake)
 	char *const environment[] = { word, NULL };
 
 	ck_assert_ptr_null(read_secret_of(environment));
-	ck_assert(is_reported("/nowhere/at/all: cannot be read"));
+	ck_assert(is_reported(SECRET "_FILE: /nowhere/at/all: cannot be read: No such file"));
 }
 END_TEST
 
@@ -187,7 +187,7 @@ START_TEST(a_line_that_is_no_assignment_is_a_mistake)
 {
 	read_env_file("LAPSE_SWEEP_BATCH 7\nLAPSE_HOLD=1s\n", NULL);
 	ck_assert_uint_eq(settings_report_count(report), 1);
-	ck_assert(is_reported("a line is not KEY=VALUE"));
+	ck_assert(is_reported(", line 1: is not KEY=VALUE"));
 	expect("LAPSE_HOLD", "1s");
 }
 END_TEST
