@@ -1,4 +1,5 @@
-/* Events of one order leave in their order, whatever the broker takes and whoever else publishes. */
+/* Events of one order leave in their order, whatever the broker takes and whoever else
+ * publishes. */
 #include <string.h>
 
 #include "common/base/compiler.h"
