@@ -260,6 +260,29 @@ START_TEST(a_bad_outbox_row_fails_and_the_others_are_sent)
 }
 END_TEST
 
+/* What is no key never gets into the tables, so it never gets into a URL or a log. */
+START_TEST(a_key_that_walks_is_refused_by_the_schema)
+{
+	static const char *const bad[] = { "../admin/reset?x=1#", "A1 ", " A1", "A1\\n", "A/1", "",
+		"A'1", "A1\\0", "\xC3\xA9" };
+	struct query *query = fleet_query(fleet);
+
+	orders_insert_one(query, "A1", 60000);
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+		ck_assert_msg(!query_try(query,
+				      "INSERT INTO t_order_item(order_id,sku_id,quantity) "
+				      "SELECT id,\"%s\",1 FROM t_order WHERE order_no='A1'",
+				      bad[i]),
+			"SKU %s", bad[i]);
+		ck_assert_msg(!query_try(query,
+				      "INSERT INTO t_order(order_no,user_id,amount_cents) "
+				      "VALUES (\"%s\",1,1)",
+				      bad[i]),
+			"order %s", bad[i]);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -268,6 +291,7 @@ int main(void)
 		a_locked_order_delays_only_itself,
 		bad_messages_are_parked_with_their_reason_and_good_ones_close,
 		a_bad_outbox_row_fails_and_the_others_are_sent,
+		a_key_that_walks_is_refused_by_the_schema,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
 

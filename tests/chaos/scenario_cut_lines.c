@@ -5,6 +5,7 @@
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
+#include "tests/support/stack.h"
 #include "tests/support/wait_until.h"
 
 static struct fleet *fleet;
@@ -69,6 +70,7 @@ END_TEST
 START_TEST(a_line_cut_in_the_middle_of_a_message_loses_none)
 {
 	struct proxy *amqp = sandbox_proxy_amqp(fleet_sandbox(fleet));
+	size_t mark = stack_mark_broker_log();
 
 	fleet_start(fleet);
 	for (uint64_t i = 1; i <= 15; i++) {
@@ -81,6 +83,9 @@ START_TEST(a_line_cut_in_the_middle_of_a_message_loses_none)
 	}
 	proxy_cut_after(amqp, 0);
 	fleet_check(fleet, &all_is_well);
+	/* A client that says good-bye into half a frame would be told so here. */
+	ck_assert_uint_eq(stack_count_in_broker_log(mark, "unexpected_frame"), 0);
+	ck_assert_uint_eq(stack_count_in_broker_log(mark, "PRECONDITION_FAILED"), 0);
 }
 END_TEST
 
@@ -121,6 +126,42 @@ START_TEST(a_slow_database_is_slow_and_no_reason_to_leave_the_broker)
 }
 END_TEST
 
+/* Delays go on after every reconnect, by message: there is no sweeper. */
+static void close_connections(const char *mode)
+{
+	const char *const words[] = { "close-connections", sandbox_name(fleet_sandbox(fleet)),
+		NULL };
+
+	sandbox_set(fleet_sandbox(fleet), "LAPSE_DELAY", "%s", mode);
+	(void)fleet_start_one(fleet, FLEET_PRODUCER);
+	(void)fleet_start_one(fleet, FLEET_CONSUMER);
+	(void)fleet_start_one(fleet, FLEET_RETRY);
+	for (int i = 0; i < 5; i++) {
+		char prefix[] = "C0-";
+
+		fleet_await_ready(fleet, FLEET_CONSUMER, true);
+		fleet_await_ready(fleet, FLEET_PRODUCER, true);
+		stack_command(words);
+		prefix[1] = (char)('0' + i);
+		fleet_feed(fleet, prefix, 10, 1500, 1000);
+	}
+	fleet_settle(fleet);
+	ck_assert_int_eq(fleet_count_closed(fleet, "", "message"), 50);
+	fleet_check(fleet, &all_is_well);
+}
+
+START_TEST(closed_connections_stop_no_delay_through_the_levels)
+{
+	close_connections("levels");
+}
+END_TEST
+
+START_TEST(closed_connections_stop_no_delay_through_the_plugin)
+{
+	close_connections("plugin");
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -129,6 +170,8 @@ int main(void)
 		a_line_cut_in_the_middle_of_a_message_loses_none,
 		lines_that_are_cut_all_the_time_still_carry_the_work,
 		a_slow_database_is_slow_and_no_reason_to_leave_the_broker,
+		closed_connections_stop_no_delay_through_the_levels,
+		closed_connections_stop_no_delay_through_the_plugin,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
 

@@ -1,8 +1,6 @@
-/* The database is killed, frozen, not there at the start: nobody leaves, nothing is lost. */
+/* The database is killed, frozen, read-only: nobody leaves, nothing is lost. */
 #include "tests/support/fleet.h"
-#include "tests/support/http_client.h"
 #include "tests/support/orders.h"
-#include "tests/support/proxy.h"
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
@@ -21,8 +19,11 @@ static void set_up(void)
 /* Nothing may stay broken for the tests behind this one. */
 static void tear_down(void)
 {
+	static const char *const writable[] = { "mysql", "-e", "SET GLOBAL read_only = 0", NULL };
+
 	stack_do("start-db");
 	stack_do("thaw-db");
+	stack_command(writable);
 	query_await(fleet_query(fleet));
 	fleet_destroy(&fleet);
 }
@@ -75,22 +76,21 @@ START_TEST(a_frozen_database_keeps_its_messages_in_hand)
 }
 END_TEST
 
-START_TEST(daemons_that_start_before_their_servers_wait_for_them)
+/* A server that may only be read is a server in trouble: nothing is closed, nobody is called. */
+START_TEST(a_read_only_database_is_waited_for)
 {
-	struct proxy *mysql = sandbox_proxy_mysql(fleet_sandbox(fleet));
-	struct proxy *amqp = sandbox_proxy_amqp(fleet_sandbox(fleet));
+	static const char *const on[] = { "mysql", "-e", "SET GLOBAL read_only = 1", NULL };
+	static const char *const off[] = { "mysql", "-e", "SET GLOBAL read_only = 0", NULL };
 
-	proxy_refuse(mysql, true);
-	proxy_refuse(amqp, true);
 	fleet_start(fleet);
-	await_all_unready();
-	fleet_feed(fleet, "E", 50, 500, 500);
-	proxy_refuse(mysql, false);
 	fleet_await_ready(fleet, FLEET_SWEEPER, true);
-	await_closed(50);
-	proxy_refuse(amqp, false);
-	fleet_await_ready(fleet, FLEET_CONSUMER, true);
-	fleet_await_ready(fleet, FLEET_PRODUCER, true);
+	fleet_feed(fleet, "R", 100, 2000, 0);
+	stack_command(on);
+	fleet_await_ready(fleet, FLEET_SWEEPER, false);
+	fleet_await_ready(fleet, FLEET_CONSUMER, false);
+	ck_assert_int_eq(orders_count(fleet_query(fleet), "CLOSED"), 0);
+	stack_command(off);
+	await_closed(100);
 	fleet_check(fleet, &all_is_well);
 }
 END_TEST
@@ -100,7 +100,7 @@ int main(void)
 	const TTest *const tests[] = {
 		a_killed_database_costs_time_and_nothing_else,
 		a_frozen_database_keeps_its_messages_in_hand,
-		daemons_that_start_before_their_servers_wait_for_them,
+		a_read_only_database_is_waited_for,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
 

@@ -127,12 +127,34 @@ START_TEST(one_pass_of_cron_closes_what_is_due)
 }
 END_TEST
 
+/* A consumer that was off for a while is late, and its histogram says how late. */
+START_TEST(a_consumer_that_was_off_closes_late_and_says_so)
+{
+	int64_t one = 1;
+
+	(void)fleet_start_one(fleet, FLEET_PRODUCER);
+	orders_insert_one(fleet_query(fleet), "LATE", 500);
+	ck_assert(wait_until(have_arrived, &one, WAIT_LIMIT_MS));
+	query_run(fleet_query(fleet), "SELECT SLEEP(6)");
+	(void)fleet_start_one(fleet, FLEET_CONSUMER);
+	(void)fleet_start_one(fleet, FLEET_RETRY);
+	fleet_settle(fleet);
+	uint16_t port = fleet_ops_port(fleet, FLEET_CONSUMER);
+	ck_assert(http_client_metric(port, "lapse_close_lag_seconds_bucket{source=\"message\","
+					   "le=\"5\"}") <= 0);
+	ck_assert(
+		http_client_metric(port, "lapse_close_lag_seconds_count{source=\"message\"}") >= 1);
+	fleet_check(fleet, &(struct fleet_expectation){ .latest_ms = FLEET_ANY_LATENESS });
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		orders_without_an_event_close_by_sweep,
 		orders_of_a_purged_queue_close_by_sweep,
 		a_deleted_queue_is_made_again_and_used,
+		a_consumer_that_was_off_closes_late_and_says_so,
 		a_sweeper_needs_no_broker,
 		one_pass_of_cron_closes_what_is_due,
 	};
