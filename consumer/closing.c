@@ -122,8 +122,9 @@ static void log_locked(const struct closing *closing, size_t order_count)
 enum result closing_run(struct closing *closing, struct db *db, struct error *error)
 {
 	struct close_report report = { .transactions = 0 };
-	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_MESSAGE,
-		&report };
+	const struct close_request request = {
+		.reason = CLOSE_REASON_TIMEOUT, .source = CLOSE_SOURCE_MESSAGE, .report = &report
+	};
 	size_t entry_count = choose_ready(closing);
 
 	if (entry_count == 0)

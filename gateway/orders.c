@@ -192,8 +192,9 @@ static void cancel(
 	struct context *context, struct db *db, const char *order_no, struct httpd_answer *answer)
 {
 	struct close_report report = { .transactions = 0 };
-	const struct close_request request = { CLOSE_REASON_USER_CANCEL, CLOSE_SOURCE_API,
-		&report };
+	const struct close_request request = {
+		.reason = CLOSE_REASON_USER_CANCEL, .source = CLOSE_SOURCE_API, .report = &report
+	};
 	struct close_order order = { .outcome = CLOSE_OUTCOME_LOCKED };
 	struct error error = { .text = "" };
 

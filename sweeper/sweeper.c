@@ -8,6 +8,7 @@
 #include "common/base/random.h"
 #include "common/base/text.h"
 #include "common/order/close.h"
+#include "common/order/close_due.h"
 #include "common/order/housekeeping.h"
 #include "common/order/payment.h"
 #include "common/report/close_report.h"
@@ -181,7 +182,9 @@ enum result sweeper_sweep_batch(
 	const struct close_due_request due = { sweeper->settings->batch, overdue_ms(sweeper),
 		&sweeper->cursor };
 	struct close_report report = { .transactions = 0 };
-	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_SWEEP, &report };
+	const struct close_request request = {
+		.reason = CLOSE_REASON_TIMEOUT, .source = CLOSE_SOURCE_SWEEP, .report = &report
+	};
 	size_t count = 0;
 	enum result result =
 		close_due_orders(sweeper->db, &due, sweeper->orders, &count, &report, error);

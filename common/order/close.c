@@ -8,6 +8,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/io/db.h"
+#include "common/order/close_due.h"
 #include "common/order/close_transaction.h"
 
 enum {
@@ -187,7 +188,9 @@ enum result close_due_orders(struct db *db, const struct close_due_request *due,
 	struct close_order *orders, size_t *count_out, struct close_report *report,
 	struct error *error)
 {
-	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_SWEEP, report };
+	const struct close_request request = {
+		.reason = CLOSE_REASON_TIMEOUT, .source = CLOSE_SOURCE_SWEEP, .report = report
+	};
 	const struct close_cursor start = *due->cursor;
 	enum result result = close_transaction_run_due(db, &request, due, orders, count_out, error);
 

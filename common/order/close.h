@@ -82,6 +82,10 @@ struct close_request {
 	enum close_reason reason;
 	enum close_source source;
 	struct close_report *report; /* never NULL */
+	/* NULL, or writes down a close by hand before its commit; failing takes the close back. */
+	enum result (*record)(void *context, struct db *db, struct close_order *const *orders,
+		size_t count, struct error *error);
+	void *record_context;
 };
 
 /*
@@ -93,28 +97,5 @@ struct close_request {
  */
 MUST_USE enum result close_orders(struct db *db, const struct close_request *request,
 	struct close_order *orders, size_t count, struct error *error);
-
-/* How far a pass over the due orders has come; all zero bytes: at the oldest. */
-struct close_cursor {
-	char expire_time[32];
-	uint64_t id;
-};
-
-/* Which due orders a sweep takes. */
-struct close_due_request {
-	size_t limit;
-	uint64_t overdue_ms; /* past the deadline by at least so much: messages go first */
-	struct close_cursor *cursor;
-};
-
-/*
- * The same for the oldest due orders behind the cursor that nobody has locked, found by the table
- * itself: at most limit of them.  orders has room for limit; count_out says how many were looked
- * at, each with its outcome, and the cursor stands behind the last of them.  NONE: nothing is due
- * there.  report is never NULL.
- */
-MUST_USE enum result close_due_orders(struct db *db, const struct close_due_request *due,
-	struct close_order *orders, size_t *count_out, struct close_report *report,
-	struct error *error);
 
 #endif

@@ -17,6 +17,7 @@ enum {
 /* The rows one transaction has locked and is about to close. */
 struct winners {
 	uint64_t *ids;
+	struct close_order *const *orders; /* NULL: of a sweep, which nobody records */
 	size_t count;
 	char now[TIME_SIZE]; /* of the statement that chose them: their close_time */
 };
@@ -110,6 +111,11 @@ static enum result close_winners(struct db *db, const struct close_request *requ
 	result = insert_tasks(db, winners, error);
 	if (result != RESULT_OK)
 		return error_context(result, error, "insert STOCK_RESTORE");
+	if (request->record != NULL && winners->orders != NULL)
+		result = request->record(
+			request->record_context, db, winners->orders, winners->count, error);
+	if (result != RESULT_OK)
+		return error_context(result, error, "record");
 	FAILPOINT("before_commit");
 	result = db_commit(db, error);
 	FAILPOINT("after_commit");
@@ -202,6 +208,7 @@ static enum result run_chosen(struct db *db, const struct close_request *request
 		goto done;
 	winners.ids = memory_allocate_array(db_rows_count(rows), sizeof(*winners.ids));
 	closed = memory_allocate_array(db_rows_count(rows), sizeof(struct close_order *));
+	winners.orders = closed;
 	while (db_rows_next(rows)) {
 		struct close_order *order = find_order(orders, count, db_rows_text(rows, 1, NULL));
 

@@ -8,6 +8,7 @@
 #define COMMON_ORDER_CLOSE_TRANSACTION_H
 
 #include "common/order/close.h"
+#include "common/order/close_due.h"
 
 /*
  * Winners of the given orders become CLOSED, with id and lag_ms; the others keep their outcome.

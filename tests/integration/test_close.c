@@ -37,7 +37,9 @@ static void tear_down(void)
 static void close_as(enum close_reason reason, enum close_source source, size_t count)
 {
 	struct close_report report = { .transactions = 0 };
-	const struct close_request request = { reason, source, &report };
+	const struct close_request request = {
+		.reason = reason, .source = source, .report = &report
+	};
 	struct error error = { .text = "" };
 	enum result result = close_orders(direct.db, &request, orders, count, &error);
 
@@ -285,8 +287,9 @@ START_TEST(matched_and_changed_rows_are_the_same_to_us)
 {
 	struct direct_db found_rows;
 	struct close_report report = { .transactions = 0 };
-	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_MESSAGE,
-		&report };
+	const struct close_request request = {
+		.reason = CLOSE_REASON_TIMEOUT, .source = CLOSE_SOURCE_MESSAGE, .report = &report
+	};
 
 	direct_db_open(&found_rows, sandbox, NULL, "found_rows=on");
 	orders_insert_one(query, "A1", -1000);

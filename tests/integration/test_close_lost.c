@@ -8,6 +8,7 @@
 #include "common/base/text.h"
 #include "common/io/db.h"
 #include "common/order/close.h"
+#include "common/order/close_due.h"
 #include "tests/support/direct_db.h"
 #include "tests/support/orders.h"
 #include "tests/support/proxy.h"
@@ -63,8 +64,9 @@ static void name_orders(struct close_order *list, size_t count)
 
 static enum result try_close(size_t count, struct error *error)
 {
-	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_MESSAGE,
-		&report };
+	const struct close_request request = {
+		.reason = CLOSE_REASON_TIMEOUT, .source = CLOSE_SOURCE_MESSAGE, .report = &report
+	};
 
 	return close_orders(direct.db, &request, orders, count, error);
 }
@@ -163,8 +165,9 @@ END_TEST
 static void close_all_again(struct direct_db *mine, size_t count)
 {
 	struct close_order *list = memory_allocate_array(count, sizeof(*list));
-	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_MESSAGE,
-		&report };
+	const struct close_request request = {
+		.reason = CLOSE_REASON_TIMEOUT, .source = CLOSE_SOURCE_MESSAGE, .report = &report
+	};
 	struct error error = { .text = "" };
 
 	name_orders(list, count);

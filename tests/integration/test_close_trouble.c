@@ -66,8 +66,9 @@ static void name_orders(struct close_order *list, size_t count)
 
 static enum result try_close(size_t count, struct error *error)
 {
-	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_MESSAGE,
-		&report };
+	const struct close_request request = {
+		.reason = CLOSE_REASON_TIMEOUT, .source = CLOSE_SOURCE_MESSAGE, .report = &report
+	};
 
 	return close_orders(direct.db, &request, orders, count, error);
 }

@@ -120,7 +120,9 @@ static void pay(struct db *db, struct race *shared, unsigned int pair)
 static void close_one(struct db *db, const struct runner_part *part, unsigned int pair)
 {
 	struct close_report report = { .transactions = 0 };
-	const struct close_request request = { part->reason, CLOSE_SOURCE_API, &report };
+	const struct close_request request = {
+		.reason = part->reason, .source = CLOSE_SOURCE_API, .report = &report
+	};
 	struct close_order order = { .outcome = CLOSE_OUTCOME_LOCKED };
 	struct error error = { .text = "" };
 

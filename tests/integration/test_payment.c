@@ -92,7 +92,9 @@ static int64_t count_events(const char *order_no, const char *type)
 static void close_order(const char *order_no, enum close_reason reason)
 {
 	struct close_report report = { .transactions = 0 };
-	const struct close_request request = { reason, CLOSE_SOURCE_API, &report };
+	const struct close_request request = {
+		.reason = reason, .source = CLOSE_SOURCE_API, .report = &report
+	};
 	struct close_order order = { .outcome = CLOSE_OUTCOME_LOCKED };
 	struct error error = { .text = "" };
 
@@ -345,7 +347,9 @@ END_TEST
 START_TEST(an_order_paid_by_its_own_service_is_paid)
 {
 	struct close_report report = { .transactions = 0 };
-	const struct close_request request = { CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_SWEEP, &report };
+	const struct close_request request = {
+		.reason = CLOSE_REASON_TIMEOUT, .source = CLOSE_SOURCE_SWEEP, .report = &report
+	};
 	struct close_order order = { .order_no = "A1" };
 	struct error error = { .text = "" };
 
