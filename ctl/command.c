@@ -10,8 +10,11 @@
 #include "ctl/doctor.h"
 #include "ctl/list.h"
 #include "ctl/migrate.h"
+#include "ctl/order.h"
 #include "ctl/parked.h"
 #include "ctl/requeue.h"
+#include "ctl/rule.h"
+#include "ctl/rule_test.h"
 #include "ctl/session.h"
 #include "ctl/status.h"
 #include "ctl/task_filter.h"
@@ -37,6 +40,11 @@ struct command {
 #define LIST_OPTIONS (TASK_FILTER_OPTIONS | OPTION_BIT(OPTION_LIMIT))
 #define ACT_OPTIONS  (LIST_OPTIONS | OPTION_BIT(OPTION_CONFIRM_COUNT))
 
+#define CANCEL_OPTIONS (OPTION_BIT(OPTION_WHY) | OPTION_BIT(OPTION_CONFIRM))
+#define RULE_OPTIONS                                                                            \
+	(OPTION_BIT(OPTION_TENANT) | OPTION_BIT(OPTION_CHANNEL) | OPTION_BIT(OPTION_ACTIVITY) | \
+		OPTION_BIT(OPTION_CATEGORY) | OPTION_BIT(OPTION_TIMEOUT))
+
 static const struct command commands[] = {
 	{ "migrate", NULL, "apply the numbered migrations of the schema, each once",
 		OPTION_BIT(OPTION_SHOW_STATUS), migrate_run },
@@ -59,6 +67,23 @@ static const struct command commands[] = {
 	{ "requeue", "[ID]...", "the same as retry requeue", ACT_OPTIONS, requeue_run },
 	{ "resolve", "ID...", "the same as retry resolve", OPTION_BIT(OPTION_REASON),
 		requeue_resolve_run },
+	{ "cancel", "ORDER_NO", "close one unpaid order by hand", CANCEL_OPTIONS,
+		order_cancel_run },
+	{ "order cancel", "ORDER_NO", "the same as cancel", CANCEL_OPTIONS, order_cancel_run },
+	{ "order extend", "ORDER_NO", "move the deadline of an unpaid order later",
+		OPTION_BIT(OPTION_UNTIL) | OPTION_BIT(OPTION_BY) | OPTION_BIT(OPTION_WHY),
+		order_extend_run },
+	{ "rule list", NULL, "list the timeout rules, best first", OPTION_BIT(OPTION_ALL),
+		rule_list_run },
+	{ "rule add", NULL, "add a timeout rule for new orders",
+		RULE_OPTIONS | OPTION_BIT(OPTION_PRIORITY) | OPTION_BIT(OPTION_FROM) |
+			OPTION_BIT(OPTION_UNTIL) | OPTION_BIT(OPTION_WHY),
+		rule_add_run },
+	{ "rule expire", "ID", "end a timeout rule, now or later",
+		OPTION_BIT(OPTION_UNTIL) | OPTION_BIT(OPTION_WHY), rule_expire_run },
+	{ "rule test", NULL, "show the rule an order would get, and what another one would change",
+		RULE_OPTIONS | OPTION_BIT(OPTION_SINCE), rule_test_run },
+	{ "list rules", NULL, "the same as rule list", OPTION_BIT(OPTION_ALL), rule_list_run },
 	{ "doctor", NULL, "look at everything Lapse needs and say what to do", 0, doctor_run },
 	{ "verify", NULL, "check the promises by SQL, one line per check",
 		OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_OVERDUE_GRACE), verify_run },
