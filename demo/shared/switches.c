@@ -50,14 +50,15 @@ void switches_change(
 	struct misbehave changed = *misbehave;
 	struct json *root = NULL;
 	struct error error = { 0 };
-	bool is_valid =
-		json_parse(http->body, http->body_size, BODY_MAX, &root, &error) == RESULT_OK;
+	enum result result = json_parse(http->body, http->body_size, BODY_MAX, &root, &error);
 
-	for (size_t i = 0; is_valid && misbehave_names[i] != NULL; i++)
-		is_valid = apply_switch(&changed, root, misbehave_names[i]);
+	for (size_t i = 0; result == RESULT_OK && misbehave_names[i] != NULL; i++)
+		if (!apply_switch(&changed, root, misbehave_names[i]))
+			result = error_set(RESULT_PERMANENT, &error,
+				"%s: no such value, see --help", misbehave_names[i]);
 	json_destroy(&root);
-	if (!is_valid) {
-		reply(answer, 400, 400, "a switch has no such value");
+	if (result != RESULT_OK) {
+		reply(answer, 400, 400, error.text);
 		return;
 	}
 	*misbehave = changed;

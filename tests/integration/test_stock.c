@@ -207,7 +207,8 @@ START_TEST(it_fails_and_lies_when_it_is_told_to)
 	misbehave("{\"error-code\":0,\"fail-sku\":\"SKU-1=410\"}");
 	expect_answer(restore("r:1", "SKU-1", 2, CALL_MS), 410, "{\"code\":410,");
 	expect_stock("SKU-1", "\"quantity\":10}");
-	ck_assert_uint_eq(call("POST", "/v1/misbehave", "", "{\"hang\":7}", CALL_MS), 400);
+	expect_answer(call("POST", "/v1/misbehave", "", "{\"hang\":7}", CALL_MS), 400,
+		"hang: no such value");
 	ck_assert_uint_eq(call("POST", "/v1/misbehave", "", "{\"hang\":true}", CALL_MS), 400);
 	misbehave("{\"fail-sku\":\"\"}");
 	expect_answer(restore("r:1", "SKU-1", 2, CALL_MS), 200, "{\"code\":0,");
