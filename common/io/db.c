@@ -18,10 +18,6 @@ enum {
 	IDLE_TRANSACTION_LIMIT_S = 10,
 	IDLE_SESSION_LIMIT_S = 60, /* every daemon says something more often */
 	SQL_SIZE = 512,
-	FIRST_CLIENT_ERROR = 2000,
-	LAST_CLIENT_ERROR = 2999,
-	KILLED_CONNECTION = 1927, /* MariaDB only, so mysqld_error.h may not know it */
-	SNAPSHOT_CHANGED = 1020,
 };
 
 const struct setting db_settings_table[] = {
@@ -30,47 +26,6 @@ const struct setting db_settings_table[] = {
 	SETTING_DURATION(struct db_settings, lock_wait_ms, "LAPSE_LOCK_WAIT", "2s", SECONDS(1),
 		SECONDS(7), "how long a statement waits for a row lock"),
 	SETTING_END,
-};
-
-/* Server errors that say something about the server, not about the row at hand. */
-static const unsigned int server_trouble[] = {
-	ER_DISK_FULL,
-	ER_CON_COUNT_ERROR,
-	ER_OUT_OF_RESOURCES,
-	ER_OUTOFMEMORY,
-	ER_OUT_OF_SORTMEMORY,
-	ER_DBACCESS_DENIED_ERROR,
-	ER_ACCESS_DENIED_ERROR,
-	ER_NO_DB_ERROR,
-	ER_UNKNOWN_COM_ERROR,
-	ER_BAD_DB_ERROR,
-	ER_SERVER_SHUTDOWN,
-	ER_BAD_FIELD_ERROR,
-	ER_GET_ERRNO,
-	ER_RECORD_FILE_FULL,
-	ER_TABLEACCESS_DENIED_ERROR,
-	ER_COLUMNACCESS_DENIED_ERROR,
-	ER_NO_SUCH_TABLE,
-	ER_NET_READ_INTERRUPTED,
-	ER_NET_WRITE_INTERRUPTED,
-	ER_NET_READ_ERROR,
-	ER_NET_ERROR_ON_WRITE,
-	ER_ERROR_DURING_COMMIT,
-	ER_TOO_MANY_USER_CONNECTIONS,
-	ER_LOCK_TABLE_FULL,
-	ER_USER_LIMIT_REACHED,
-	ER_SPECIFIC_ACCESS_DENIED_ERROR,
-	ER_OPTION_PREVENTS_STATEMENT,
-	ER_QUERY_INTERRUPTED,
-	ER_BINLOG_LOGGING_IMPOSSIBLE,
-	ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
-	KILLED_CONNECTION,
-	1665 /* statement-based log under READ COMMITTED */,
-	1176 /* an index we name is not there */,
-	1836 /* read-only mode */,
-	1969 /* statement limit, MariaDB */,
-	3024 /* statement limit, MySQL */,
-	3100 /* hook refused the commit: group replication */,
 };
 
 void db_check_settings(const struct db_settings *settings, struct settings_report *report)
@@ -184,37 +139,6 @@ const char *db_library_version(void)
 unsigned int db_last_errno(const struct db *db)
 {
 	return db->last_errno;
-}
-
-static bool is_server_trouble(unsigned int number)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(server_trouble); i++)
-		if (server_trouble[i] == number)
-			return true;
-	return false;
-}
-
-static bool is_lost_race(unsigned int number)
-{
-	return number == ER_LOCK_DEADLOCK || number == ER_LOCK_WAIT_TIMEOUT ||
-	       number == SNAPSHOT_CHANGED;
-}
-
-/* The one place that knows what an error number asks for.  Ends the transaction, as promised. */
-enum result db_fail(struct db *db, unsigned int number, const char *text, struct error *error)
-{
-	enum result result = error_set(RESULT_PERMANENT, error, "mysql: %s (%u)", text, number);
-
-	db->last_errno = number;
-	if ((number >= FIRST_CLIENT_ERROR && number <= LAST_CLIENT_ERROR) ||
-		number == KILLED_CONNECTION || number == ER_SERVER_SHUTDOWN || number == 0) {
-		db_disconnect(db);
-		return RESULT_TEMPORARY;
-	}
-	db_rollback(db);
-	if (is_lost_race(number))
-		return RESULT_CONFLICT;
-	return is_server_trouble(number) ? RESULT_TEMPORARY : result;
 }
 
 static enum result fail_connection(struct db *db, struct error *error)

@@ -32,7 +32,7 @@ static void set_up(void)
 	sandbox_set(sandbox, "LAPSE_DELAY", "levels");
 	orders_insert_one(query, "DUE", -1000);
 	orders_insert_one(query, "DUE-2", -1000);
-	orders_insert_one(query, "SOON", 800);
+	orders_insert_one(query, "SOON", 2500);
 	orders_insert_one(query, "PAID", 60000);
 	ck_assert(orders_pay(query, "PAID"));
 }
