@@ -149,7 +149,10 @@ static enum result write_group(struct flight *flight, const struct flight_writer
 	if (rows.count > 0)
 		result = write_ids(flight, writer, group, &rows, error);
 	if (result == RESULT_CONFLICT) {
-		result = outbox_find_free(writer->db, &rows, ids, &rows.count, error);
+		size_t free_count = 0;
+
+		result = outbox_find_free(writer->db, &rows, ids, &free_count, error);
+		rows.count = free_count;
 		if (result == RESULT_OK && rows.count > 0)
 			result = write_ids(flight, writer, group, &rows, error);
 		*writer->lost += result == RESULT_OK ? wanted - rows.count : 0;
