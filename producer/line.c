@@ -63,3 +63,12 @@ enum result line_ensure(struct line *line, bool *has_reconnected_out, struct err
 		log_text("delay", topology_mode_names[topology_mode(line->topology)]));
 	return RESULT_OK;
 }
+
+void line_keep_alive(struct line *line)
+{
+	struct error error = { .text = "" };
+
+	if (broker_is_connected(line->broker) &&
+		broker_keep_alive(line->broker, &error) != RESULT_OK)
+		log_warn(log_event("broker_connection_lost"), log_text("error", error.text));
+}

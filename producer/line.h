@@ -23,4 +23,7 @@ MUST_USE enum result line_ensure(struct line *line, bool *has_reconnected_out, s
 struct broker *line_broker(struct line *line);
 struct topology *line_topology(struct line *line);
 
+/* Serves heartbeats; a connection that is lost here shows in its next use. */
+void line_keep_alive(struct line *line);
+
 #endif

@@ -13,6 +13,7 @@
 #include "producer/counts.h"
 #include "producer/envelope.h"
 #include "producer/line.h"
+#include "producer/refusal.h"
 
 enum {
 	CONFIRM_LIMIT_MS = 10000,
@@ -26,6 +27,7 @@ struct publisher {
 	struct line *line;
 	struct window *window;
 	uint64_t *confirmed; /* values of one confirm */
+	struct refusal refusal;
 	struct flight flights[PUBLISHER_FLIGHT_MAX];
 	uint64_t unblocked_ms; /* since when silence is no alarm's doing */
 };
@@ -80,8 +82,10 @@ static void lose_flights(struct publisher *publisher, const char *reason)
 enum result publisher_ensure(struct publisher *publisher, struct error *error)
 {
 	bool has_reconnected = false;
-	enum result result = line_ensure(publisher->line, &has_reconnected, error);
 
+	refusal_renew(
+		&publisher->refusal, line_broker(publisher->line), publisher_count_open(publisher));
+	enum result result = line_ensure(publisher->line, &has_reconnected, error);
 	if (has_reconnected)
 		lose_flights(publisher, "the connection was lost before the confirm");
 	if (result == RESULT_OK)
@@ -295,6 +299,7 @@ static void note_confirm(struct publisher *publisher, uint64_t value, bool is_po
 
 	counts_add_published(what_of(outbox_row),
 		is_positive ? COUNTS_PUBLISHED_CONFIRMED : COUNTS_PUBLISHED_NACKED);
+	refusal_note(&publisher->refusal, is_positive ? 0 : outbox_row->attempts);
 	if (is_positive)
 		counts_observe_lag(what_of(outbox_row),
 			(uint64_t)(outbox_row->age_ms < 0 ? 0 : outbox_row->age_ms) +
@@ -327,14 +332,14 @@ static enum result note_event(
 		return note_return(publisher, event, error);
 	case BROKER_EVENT_BLOCKED:
 		log_warn(log_event("broker_blocked"));
-		return RESULT_OK;
+		break;
 	case BROKER_EVENT_UNBLOCKED:
 		publisher->unblocked_ms = clock_now_ms();
 		log_info(log_event("broker_unblocked"));
 		return RESULT_OK;
 	case BROKER_EVENT_DELIVERY:
 	case BROKER_EVENT_CANCELLED:
-		return RESULT_OK; /* we do not consume */
+		break; /* we do not consume */
 	}
 	return RESULT_OK;
 }
@@ -380,11 +385,7 @@ enum result publisher_take_confirms(
 
 void publisher_keep_alive(struct publisher *publisher)
 {
-	struct error error = { .text = "" };
-
-	if (publisher_is_connected(publisher) &&
-		broker_keep_alive(line_broker(publisher->line), &error) != RESULT_OK)
-		log_warn(log_event("broker_connection_lost"), log_text("error", error.text));
+	line_keep_alive(publisher->line);
 }
 
 struct flight *publisher_find_done(struct publisher *publisher)
