@@ -102,7 +102,6 @@ START_TEST(a_refused_restore_calls_a_person_who_repairs_it)
 	expect_in(output, "410");
 	free(output);
 	free(ask(requeue, 0));
-	free(ask(requeue, 4));
 	shop_await_rest(shop);
 	/* It was refused again, so it is dead again; nothing was given back. */
 	ck_assert_int_eq(shop_status(shop, "stock_restore_dead"), 1);

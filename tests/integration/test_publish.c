@@ -17,7 +17,8 @@
 #define PUBLISH   TEST_BIN_DIR "/lapse-producer publish"
 
 enum {
-	SCRIPT_SIZE = 2048
+	SCRIPT_SIZE = 2048,
+	SOON_MS = 12000 /* longer than anything that is done before it is due */
 };
 
 static struct sandbox *sandbox;
@@ -32,7 +33,7 @@ static void set_up(void)
 	sandbox_set(sandbox, "LAPSE_DELAY", "levels");
 	orders_insert_one(query, "DUE", -1000);
 	orders_insert_one(query, "DUE-2", -1000);
-	orders_insert_one(query, "SOON", 2500);
+	orders_insert_one(query, "SOON", SOON_MS);
 	orders_insert_one(query, "PAID", 60000);
 	ck_assert(orders_pay(query, "PAID"));
 }
