@@ -221,6 +221,56 @@ START_TEST(a_cancel_does_not_wait_for_the_deadline)
 }
 END_TEST
 
+/* Everything a close leaves behind, without the names. */
+static void describe(char text[QUERY_TEXT_SIZE], const char *order_no)
+{
+	query_text(query, text,
+		"SELECT o.status, o.version, o.close_time IS NOT NULL, (SELECT GROUP_CONCAT("
+		"c.kind, c.target, c.status, c.payload, c.calls, c.max_retries ORDER BY c.payload) "
+		"FROM t_compensation c WHERE c.order_no = o.order_no), (SELECT GROUP_CONCAT("
+		"e.event_type, e.status, IFNULL(e.payload, '-')) FROM t_outbox_event e "
+		"WHERE e.order_no = o.order_no) FROM t_order o WHERE o.order_no = '%s'",
+		order_no);
+}
+
+START_TEST(every_way_to_close_leaves_the_same_behind)
+{
+	static const struct order_item items[] = { { "SKU-1", 2 }, { "SKU-2", 3 } };
+	static const struct {
+		const char *order_no;
+		enum close_reason reason;
+		enum close_source source;
+	} ways[] = {
+		{ "M", CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_MESSAGE },
+		{ "S", CLOSE_REASON_TIMEOUT, CLOSE_SOURCE_SWEEP },
+		{ "A", CLOSE_REASON_USER_CANCEL, CLOSE_SOURCE_API },
+		{ "C", CLOSE_REASON_OPERATOR, CLOSE_SOURCE_CONSOLE },
+	};
+	char first[QUERY_TEXT_SIZE] = "";
+	char text[QUERY_TEXT_SIZE];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(ways); i++) {
+		const struct order_plan plan = { .order_no = ways[i].order_no,
+			.due_in_ms = -1000,
+			.items = items,
+			.item_count = ARRAY_LENGTH(items) };
+
+		orders_insert(query, &plan);
+		name_order(0, ways[i].order_no);
+		close_as(ways[i].reason, ways[i].source, 1);
+		describe(i == 0 ? first : text, ways[i].order_no);
+		if (i > 0)
+			ck_assert_str_eq(text, first);
+		query_text(query, text,
+			"SELECT close_reason, close_source FROM t_order WHERE order_no = '%s'",
+			ways[i].order_no);
+		ck_assert(strstr(text, close_reason_names[ways[i].reason]) != NULL);
+		ck_assert(strstr(text, close_source_names[ways[i].source]) != NULL);
+	}
+	ck_assert(strstr(first, "SKU-1") != NULL && strstr(first, "ORDER_CLOSED") != NULL);
+}
+END_TEST
+
 START_TEST(a_key_is_compared_byte_by_byte)
 {
 	static const char *const strangers[] = { "a1", "A1 ", " A1", "A01", "A1.", "A" };
@@ -331,6 +381,7 @@ int main(void)
 		an_order_without_items_owes_nothing,
 		a_closed_order_never_changes_again,
 		a_cancel_does_not_wait_for_the_deadline,
+		every_way_to_close_leaves_the_same_behind,
 		a_key_is_compared_byte_by_byte,
 		deadlines_far_away_are_understood,
 		no_order_closes_a_millisecond_early,

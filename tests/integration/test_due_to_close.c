@@ -1,4 +1,5 @@
 /* lapse-consumer on real servers: messages in the due queue, orders closed. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "tests/support/direct_db.h"
 #include "tests/support/orders.h"
 #include "tests/support/process.h"
+#include "tests/support/proxy.h"
 #include "tests/support/query.h"
 #include "tests/support/rabbit.h"
 #include "tests/support/runner.h"
@@ -271,6 +273,47 @@ START_TEST(a_message_delivered_often_is_handled_alone)
 }
 END_TEST
 
+/* An address that makes the server count matched rows: nothing may depend on which it counts. */
+START_TEST(rows_may_be_counted_either_way)
+{
+	const struct orders_plan plan = {
+		.prefix = "R", .count = 100, .due_in_ms = -1000, .has_no_events = true
+	};
+
+	sandbox_set(sandbox, "LAPSE_MYSQL_URL", "%s&found_rows=on", sandbox_mysql_url(sandbox));
+	start_consumer();
+	orders_insert_many(query, &plan);
+	flood("R", 100);
+	flood("R", 100);
+	WAIT_UNTIL(orders_are_all_final, query);
+	expect_all_settled(0);
+}
+END_TEST
+
+START_TEST(each_consumer_takes_no_more_than_its_prefetch)
+{
+	const char *const words[] = { "--name", getenv("STACK_NAME"), "rabbitmqctl", "-q",
+		"list_consumers", "-p", sandbox_name(sandbox), "prefetch_count", NULL };
+	struct proxy *proxy = sandbox_proxy_mysql(sandbox);
+	char script[PATH_MAX];
+	struct daemon second;
+	char *output = NULL;
+
+	sandbox_set(sandbox, "LAPSE_PREFETCH", "20");
+	start_consumer();
+	daemon_start_ready(sandbox, "lapse-consumer", &second);
+	proxy_refuse(proxy, true); /* nothing settles */
+	flood("P", 500);
+	(void)text_format(script, sizeof(script), "%s/../../scripts/stack", getenv("STACK_FOLDER"));
+	ck_assert_int_eq(sandbox_run(sandbox, script, words, &output), 0);
+	ck_assert_msg(strstr(output, "20\n20\n") != NULL, "%s", output);
+	free(output);
+	ck_assert_int_eq(rabbit_count(rabbit, DUE_QUEUE), 460);
+	ck_assert(daemon_metric(&consumer, "lapse_inflight") <= 20);
+	daemon_expect_well(&second);
+}
+END_TEST
+
 START_TEST(two_consumers_share_the_work)
 {
 	const struct orders_plan plan = {
@@ -305,6 +348,8 @@ int main(void)
 		a_message_for_an_unknown_order_is_parked,
 		what_needs_no_close_is_acked,
 		a_message_delivered_often_is_handled_alone,
+		rows_may_be_counted_either_way,
+		each_consumer_takes_no_more_than_its_prefetch,
 		two_consumers_share_the_work,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };

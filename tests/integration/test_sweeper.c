@@ -101,6 +101,23 @@ START_TEST(an_order_of_last_year_is_found_by_the_first_sweep)
 }
 END_TEST
 
+static bool has_swept_in_vain(void *context)
+{
+	(void)context;
+	return daemon_metric(&sweeper, "lapse_sweeps_total{result=\"ok\"}") >= 3;
+}
+
+START_TEST(an_order_that_comes_after_idle_sweeps_is_seen)
+{
+	start_sweeper();
+	WAIT_UNTIL(has_swept_in_vain, NULL);
+	orders_insert_one(query, "A1", -1);
+	WAIT_UNTIL(orders_are_all_final, query);
+	ck_assert_int_le(worst_lag_ms(), TWO_INTERVALS_MS);
+	stop_sweeper();
+}
+END_TEST
+
 START_TEST(misses_make_it_look_again_after_a_second)
 {
 	sandbox_set(sandbox, "LAPSE_SWEEP_INTERVAL", "1h");
@@ -266,6 +283,7 @@ int main(void)
 	const TTest *const tests[] = {
 		an_order_no_message_closed_is_closed_within_two_intervals,
 		an_order_of_last_year_is_found_by_the_first_sweep,
+		an_order_that_comes_after_idle_sweeps_is_seen,
 		misses_make_it_look_again_after_a_second,
 		a_backlog_goes_batch_after_batch_without_a_pause,
 		a_bad_order_raises_one_alert_and_is_tried_again,
