@@ -170,13 +170,17 @@ static enum result pay_order(struct db *db, struct sales_payment *payment, struc
 		"UPDATE t_order SET status = 'PAID', pay_time = UTC_TIMESTAMP(3), "
 		"version = version + 1 WHERE order_no = ? AND status = 'UNPAID' "
 		"AND (expire_time IS NULL OR expire_time > UTC_TIMESTAMP(3))";
+	static const char paid_event_sql[] =
+		"INSERT INTO t_outbox_event(event_type, order_no) VALUES ('ORDER_PAID', ?)";
 	const struct db_param params[] = { db_text(payment->order_no) };
 	uint64_t changed = 0;
 	enum result result = db_execute(db, sql, params, ARRAY_LENGTH(params), &changed, error);
 
 	payment->is_paid = changed == 1;
 	if (result == RESULT_OK && changed == 0)
-		result = find_out_why(db, payment, error);
+		return find_out_why(db, payment, error);
+	if (result == RESULT_OK)
+		result = db_execute(db, paid_event_sql, params, ARRAY_LENGTH(params), NULL, error);
 	return result;
 }
 

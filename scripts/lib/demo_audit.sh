@@ -51,13 +51,27 @@ count_wrong_restores() {
 			WHERE l.kind = 'restore' AND c.id IS NULL)"
 }
 
+count_tasks() { sql "SELECT COUNT(*) FROM t_compensation WHERE kind = '$1' AND status = 'DONE'"; }
+
+# One effect at each subscriber for each event it wants, whatever came how often.
+count_wrong_effects() {
+	local effects=$1 entry name types events
+	for entry in "${SUBSCRIBERS[@]}"; do
+		name=${entry%%:*} types=${entry#*:}
+		events=$(sql "SELECT COUNT(*) FROM t_outbox_event WHERE event_type IN ('${types//,/"','"}')")
+		jq -r --arg name "$name" --argjson events "${events:-0}" \
+			'([.hooks[] | select(.name == $name)][0] // {effects: 0, changed: 0}) |
+			(.effects - $events | fabs) + .changed' <<<"$effects"
+	done | awk '{ wrong += $1 } END { print wrong + 0 }'
+}
+
 lateness() {
 	sql "SELECT COALESCE(ROUND(MAX(TIMESTAMPDIFF(MICROSECOND, expire_time, close_time)) / 1000000, 2), 0)
 		FROM t_order WHERE close_source = '$1'"
 }
 
 audit() {
-	local repeated wrong_skus
+	local repeated wrong_skus effects
 	echo "Audit after $SECONDS s"
 	take_figures || die "MariaDB does not answer"
 	wrong_skus=$(count_wrong_skus)
@@ -66,10 +80,15 @@ audit() {
 		"$(count_missing_orders)"
 	audit_check "${FIGURE[orders]} orders are in their end state: ${FIGURE[paid]} paid, ${FIGURE[closed]} closed" \
 		"${FIGURE[unpaid]}"
-	audit_check "${FIGURE[done]} restore tasks are done" "$(count_open_tasks)"
+	audit_check "$(count_tasks STOCK_RESTORE) restore tasks and $(count_tasks WEBHOOK) webhook tasks are done" \
+		"$(count_open_tasks)"
 	audit_check "stock of $SKUS SKUs: initial - sold = current" "$wrong_skus"
 	audit_check "each restore stands once in the ledger ($repeated repeated calls had no effect)" \
 		"$(count_wrong_restores)"
+	effects=$(curl -sf -m 5 "$RECEIVER_URL/v1/effects") || effects='{"hooks":[]}'
+	audit_check "each event had one effect at each subscriber: $(jq -r '[.hooks | sort_by(.name)[] |
+		"\(.name) \(.effects)"] | join(", ")' <<<"$effects") ($(jq -r '[.hooks[] | .calls - .effects] |
+		add // 0' <<<"$effects") repeated calls had none)" "$(count_wrong_effects "$effects")"
 	if "$BIN/lapsectl" --env-file "$FLEET_ENV" verify >"$FLEET_DIR/verify.log" 2>&1; then
 		audit_check "lapsectl verify: $(grep -c '^\[ok\]' "$FLEET_DIR/verify.log") checks" 0
 	else

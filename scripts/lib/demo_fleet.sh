@@ -1,15 +1,20 @@
 # shellcheck shell=bash
-# Part of scripts/demo: the product service and the fleet.
+# Part of scripts/demo: the product service, those who are told about events, and the fleet.
 # Uses STACK_DIR and the functions of stack_common.sh; every program is known by pid and start time.
 
 readonly BIN=$STACK_ROOT/build/release/bin
 readonly SKUS=20
 readonly STOCK_EACH=10000
-FLEET_DIR='' FLEET_ENV='' STOCK_URL=''
+FLEET_DIR='' FLEET_ENV='' STOCK_URL='' RECEIVER_URL=''
 
 # Name and program, in the order of their start.
 readonly FLEET=(producer:lapse-producer consumer-1:lapse-consumer consumer-2:lapse-consumer
-	sweeper:lapse-sweeper retry:lapse-retry)
+	sweeper:lapse-sweeper retry:lapse-retry events-1:lapse-events events-2:lapse-events)
+
+# Who is told about which events.
+readonly SUBSCRIBERS=(coupons:ORDER_CLOSED "notify:ORDER_CLOSED,ORDER_PAID"
+	shipment:ORDER_PAID points:ORDER_PAID)
+declare -A SECRETS=()
 
 # What the caller has in the environment is not meant for the demo.
 fleet_forget_environment() {
@@ -31,6 +36,7 @@ fleet_prepare() {
 			LAPSE_RETRY_BASE=1s
 			LAPSE_RETRY_CAP=5s
 			LAPSE_ENV_LABEL=demo
+			LAPSE_WEBHOOKS_FILE=$FLEET_DIR/webhooks
 		SETTINGS
 	} >"$FLEET_ENV"
 }
@@ -60,8 +66,30 @@ fleet_is_ready() {
 	[[ -n $port ]] && curl -sf -m 2 -o /dev/null "http://127.0.0.1:$port/readyz"
 }
 
+# The receiver looks for names and secrets only, so it can start before its port is known.
+write_webhooks() {
+	local entry name
+	for entry in "${SUBSCRIBERS[@]}"; do
+		name=${entry%%:*}
+		[[ -n ${SECRETS[$name]:-} ]] || SECRETS[$name]=whsec_$(head -c 24 /dev/urandom | base64)
+		echo "$name ${entry#*:} $1/hooks/$name ${SECRETS[$name]}"
+	done >"$FLEET_DIR/webhooks"
+}
+
+start_receiver() {
+	write_webhooks http://127.0.0.1:9
+	launch receiver "$FLEET_DIR/receiver.log" \
+		"$BIN/lapse-receiver" --env-file "$FLEET_ENV" --listen 127.0.0.1:0 7>&-
+	await 20 receiver fleet_has_logged receiver listening port ||
+		die "lapse-receiver did not start: $(tail -n 3 "$FLEET_DIR/receiver.log")"
+	RECEIVER_URL=http://127.0.0.1:$(fleet_logged receiver listening port)
+	write_webhooks "$RECEIVER_URL"
+	echo "LAPSE_REFUND_URL=$RECEIVER_URL" >>"$FLEET_ENV"
+}
+
 fleet_start() {
 	local entry name sku
+	start_receiver
 	launch stock "$FLEET_DIR/stock.log" \
 		"$BIN/lapse-stock" --env-file "$FLEET_ENV" --listen 127.0.0.1:0 7>&-
 	await 20 stock fleet_has_logged stock listening port ||
@@ -85,13 +113,13 @@ fleet_delay_mode() { fleet_logged producer publisher_ready delay; }
 
 fleet_kill() { end_process "$1" KILL 5; }
 
-# In the order of the data, each in its own time; the product service last.
+# In the order of the data, each in its own time; those who are called last.
 fleet_stop() {
 	local entry name pid
-	for entry in shop: "${FLEET[@]}" stock:; do
+	for entry in shop: "${FLEET[@]}" stock: receiver:; do
 		if pid=$(live_process "$(pid_file "${entry%%:*}")"); then kill -s TERM "$pid"; fi
 	done
-	for entry in shop: "${FLEET[@]}" stock:; do
+	for entry in shop: "${FLEET[@]}" stock: receiver:; do
 		name=${entry%%:*}
 		end_process "$name" CONT 30
 	done
@@ -104,6 +132,7 @@ fleet_tell() {
 	echo "  settings         ${FLEET_ENV#"$PWD"/}"
 	echo "  for example      ${BIN#"$PWD"/}/lapsectl --env-file ${FLEET_ENV#"$PWD"/} verify"
 	echo "  product service  $STOCK_URL/v1/stock"
+	echo "  receivers        $RECEIVER_URL/v1/effects"
 	for entry in "${FLEET[@]}"; do
 		name=${entry%%:*}
 		printf '  %-16s http://127.0.0.1:%s/metrics\n' "$name" \

@@ -10,8 +10,8 @@ SCREEN_OPEN=0
 sql() { timeout 5 mariadb --defaults-file="$STACK_MYSQL_ROOT_CNF" --connect-timeout=3 -N -B lapse -e "$1"; }
 
 readonly FIGURE_NAMES=(orders unpaid paid closed message sweep overdue oldest
-	new pending running "done" dead)
-readonly FIGURES_SQL="SELECT o.*, e.*, c.* FROM
+	new untold pending running "done" dead)
+readonly FIGURES_SQL="SELECT o.*, e.*, u.*, c.* FROM
 	(SELECT COUNT(*), COALESCE(SUM(status = 'UNPAID'), 0), COALESCE(SUM(status = 'PAID'), 0),
 		COALESCE(SUM(status = 'CLOSED'), 0), COALESCE(SUM(close_source = 'message'), 0),
 		COALESCE(SUM(close_source = 'sweep'), 0),
@@ -20,6 +20,8 @@ readonly FIGURES_SQL="SELECT o.*, e.*, c.* FROM
 			TIMESTAMPDIFF(MICROSECOND, expire_time, UTC_TIMESTAMP(3)) / 1000000, 0)), 1), 0)
 	FROM t_order) o,
 	(SELECT COUNT(*) FROM t_outbox_event WHERE status = 'NEW') e,
+	(SELECT (SELECT COUNT(*) FROM t_outbox_event WHERE event_type IN ('ORDER_CLOSED', 'ORDER_PAID'))
+		- (SELECT COUNT(*) FROM t_event_consumed WHERE consumer_name = 'notify')) u,
 	(SELECT COALESCE(SUM(status = 'PENDING'), 0), COALESCE(SUM(status = 'RUNNING'), 0),
 		COALESCE(SUM(status = 'DONE'), 0), COALESCE(SUM(status = 'DEAD'), 0)
 	FROM t_compensation) c"
@@ -49,7 +51,8 @@ take_figures() {
 
 # Nothing is waiting for anything.
 is_quiet() {
-	((FIGURE[unpaid] == 0 && FIGURE[new] == 0 && FIGURE[pending] == 0 && FIGURE[running] == 0))
+	((FIGURE[unpaid] == 0 && FIGURE[new] == 0 && FIGURE[untold] == 0 && FIGURE[pending] == 0 &&
+		FIGURE[running] == 0))
 }
 
 clock() { printf '%02d:%02d' $((SECONDS / 60)) $((SECONDS % 60)); }
@@ -113,7 +116,7 @@ screen_draw() {
 		"$(printf '    by sweep       %5d' "${FIGURE[sweep]}")"
 		"$(printf '  overdue          %5d  oldest %s s' "${FIGURE[overdue]}" "${FIGURE[oldest]}")"
 		"$(printf '  outbox NEW       %5d' "${FIGURE[new]}")"
-		"$(printf '  restore tasks    %5d done, %d pending, %d running, %d dead' "${FIGURE[done]}" \
+		"$(printf '  tasks            %5d done, %d pending, %d running, %d dead' "${FIGURE[done]}" \
 			"${FIGURE[pending]}" "${FIGURE[running]}" "${FIGURE[dead]}")"
 		"  broker           $(paint "${FIGURE[broker]}" up)"
 		"  product service  $(paint "${FIGURE[stock]}" ok)"

@@ -68,7 +68,16 @@ static void expect_whole_orders(int64_t count)
 		query_number(query, "SELECT COUNT(*) FROM t_order o JOIN t_outbox_event e USING "
 				    "(order_no) WHERE event_type = 'ORDER_CREATED'"),
 		count);
-	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_outbox_event"), count);
+	/* Each payment is told too, in its transaction. */
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_outbox_event"),
+		count + query_number(query, "SELECT COUNT(*) FROM t_order o JOIN t_outbox_event e "
+					    "USING (order_no) WHERE o.status = 'PAID' AND "
+					    "e.event_type = 'ORDER_PAID'"));
+	ck_assert_int_eq(
+		query_number(query, "SELECT COUNT(*) FROM t_order o WHERE status = 'PAID' AND "
+				    "NOT EXISTS (SELECT 1 FROM t_outbox_event e WHERE e.order_no = "
+				    "o.order_no AND event_type = 'ORDER_PAID')"),
+		0);
 }
 
 START_TEST(orders_are_the_three_inserts)
