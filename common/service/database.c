@@ -79,15 +79,19 @@ void database_note(struct database *database, enum result result, const struct e
 						 SERVICE_BACKOFF_BASE_MS, SERVICE_BACKOFF_CAP_MS);
 }
 
-static enum result measure_clock(struct database *database, struct error *error)
+/* Its clock, and whether it still takes what we write: a server may change while nothing is due. */
+static enum result look_at_server(struct database *database, struct error *error)
 {
 	static const char sql[] =
-		"SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000";
+		"SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000, "
+		"@@global.read_only";
 	struct db_rows *rows = NULL;
 	uint64_t before_ms = clock_now_ms();
 	enum result result = db_query(database->db, sql, NULL, 0, &rows, error);
 
 	if (result == RESULT_OK && db_rows_next(rows)) {
+		if (db_rows_uint(rows, 1) != 0)
+			result = error_set(RESULT_TEMPORARY, error, "the server is read_only");
 		uint64_t middle_ms = before_ms + (clock_now_ms() - before_ms) / 2;
 
 		database->clock_offset_ms = db_rows_int(rows, 0) - (int64_t)middle_ms;
@@ -111,7 +115,7 @@ bool database_is_there(struct database *database)
 		return true;
 	enum result result = db_ensure_connected(database->db, &error);
 	if (result == RESULT_OK)
-		result = measure_clock(database, &error);
+		result = look_at_server(database, &error);
 	database_note(database, result, &error);
 	return result == RESULT_OK;
 }

@@ -84,7 +84,7 @@ START_TEST(a_read_only_database_is_waited_for)
 
 	fleet_start(fleet);
 	fleet_await_ready(fleet, FLEET_SWEEPER, true);
-	fleet_feed(fleet, "R", 100, 2000, 0);
+	fleet_feed(fleet, "R", 100, 8000, 0);
 	stack_command(on);
 	fleet_await_ready(fleet, FLEET_SWEEPER, false);
 	fleet_await_ready(fleet, FLEET_CONSUMER, false);
