@@ -1,9 +1,9 @@
 /*
  * api - calls a gateway over many kept connections: as fast as it answers, or at a given rate.
  *
- * Client i has the token bench-<i>, so that the rate limit of one caller does not count.
- * At a rate the time of a call runs from the moment it should have begun, so that calls which had to
- * wait for a slow one are not forgotten.
+ * Client i has the token bench-<i>, so that the rate limit of one caller does not count.  At a rate
+ * the time of a call runs from the moment it should have begun, so that calls which had to wait for
+ * a slow one are not forgotten.
  */
 #ifndef BENCH_LOAD_API_H
 #define BENCH_LOAD_API_H

@@ -1,6 +1,6 @@
 /*
- * bench-orders - creates or pays orders over one connection of the client library in a bare loop: the
- * statements of lapse-gateway and nothing else, no HTTP and no JSON.
+ * bench-orders - creates or pays orders over one connection of the client library in a bare loop:
+ * the statements of lapse-gateway and nothing else, no HTTP and no JSON.
  */
 #include <inttypes.h>
 #include <stdbool.h>

@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 #include "common/io/signature.h"
 #include "gateway/notice.h"
+#include "tests/support/example.h"
 #include "tests/support/runner.h"
 
 enum {
@@ -54,6 +55,18 @@ START_TEST(a_signature_is_good_five_minutes_before_and_after)
 	ck_assert(!is_signed_at(NOW_S + 301));
 	ck_assert(!is_signed_at(0));
 	ck_assert(!is_signed_at(UINT64_MAX));
+}
+END_TEST
+
+START_TEST(the_example_of_the_document_is_good)
+{
+	const struct notice_secrets secrets = { "example-notify-secret", NULL };
+	char *body = example_read("notice");
+
+	ck_assert(notice_is_signed(
+		"t=1769854864,v1=f09f52811a54eda19180de0da32c20252b916d1eb90611ed47b36f24e5357b94",
+		body, strlen(body), &secrets, 1769854864));
+	free(body);
 }
 END_TEST
 
@@ -290,6 +303,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		a_signature_is_good_five_minutes_before_and_after,
+		the_example_of_the_document_is_good,
 		the_old_secret_is_good_while_there_is_one,
 		one_good_signature_among_several_is_enough,
 		the_body_is_signed_byte_by_byte,

@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "gateway/order_request.h"
+#include "tests/support/example.h"
 #include "tests/support/runner.h"
 
 enum {
@@ -55,6 +56,17 @@ START_TEST(an_order_is_read_whole)
 	ck_assert(order->has_own_timeout && order->creation.has_timeout);
 	ck_assert_uint_eq(order->creation.timeout_ms, 1800000);
 	ck_assert_str_eq(order->creation.trace_parent, "");
+}
+END_TEST
+
+START_TEST(the_example_of_the_document_is_an_order)
+{
+	char *body = example_read("order_request");
+
+	ck_assert_int_eq(read_text(body), RESULT_OK);
+	ck_assert_uint_eq(order->creation.item_count, 2);
+	ck_assert_str_eq(order->attributes.values[3], "food");
+	free(body);
 }
 END_TEST
 
@@ -244,6 +256,7 @@ int main(void)
 	const struct runner_fixture fixture = { set_up, tear_down };
 	const TTest *const tests[] = {
 		an_order_is_read_whole,
+		the_example_of_the_document_is_an_order,
 		what_is_left_out_has_a_good_value,
 		an_empty_timeout_or_0_means_never,
 		timeouts_reach_from_a_millisecond_to_ten_years,
