@@ -24,7 +24,7 @@
 	"lapse_amqp_deliveries_total{queue=\"lapse.timeout.due\",redelivered=\"" redelivered "\"}"
 
 enum {
-	STOP_LIMIT_MS = 10000,
+	STOP_LIMIT_MS = 30000, /* LAPSE_SHUTDOWN_TIMEOUT and some */
 	OUTAGE_MS = 2500,
 	CPU_MAX_MS = OUTAGE_MS / 10
 };
@@ -253,6 +253,14 @@ static bool some_are_closed(void *context)
 	return orders_count(query, "CLOSED") > 0;
 }
 
+/* Before this the signal ends it as it ends any program. */
+static bool has_started(void *context)
+{
+	const struct daemon *daemon = context;
+
+	return process_count_logged(daemon->process, "\"event\":\"started\"") > 0;
+}
+
 START_TEST(a_stop_under_load_loses_nothing)
 {
 	int rounds = 0;
@@ -266,7 +274,8 @@ START_TEST(a_stop_under_load_loses_nothing)
 		daemon_stop(&consumer, STOP_LIMIT_MS);
 		ck_assert_int_lt(++rounds, 50);
 		daemon_start(sandbox, "lapse-consumer", &consumer);
-		uint64_t end_ms = clock_now_ms() + 100 + runner_random(300);
+		WAIT_UNTIL(has_started, &consumer);
+		uint64_t end_ms = clock_now_ms() + runner_random(400);
 		WAIT_UNTIL(is_reached, &end_ms);
 	}
 	WAIT_UNTIL(daemon_is_ready, &consumer);

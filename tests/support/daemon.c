@@ -67,26 +67,30 @@ double daemon_metric(const struct daemon *daemon, const char *series)
 	return http_client_metric(daemon->port, series);
 }
 
-static void fail_with_last_words(const struct daemon *daemon, const char *what)
+static void fail_with_last_words(const struct daemon *daemon, const char *what, int status)
 {
 	char *errors = process_errors(daemon->process);
 	size_t size = strlen(errors);
 
-	ck_abort_msg("%s; its last words:\n%s", what,
+	ck_abort_msg("%s, status %d; its last words:\n%s", what, status,
 		errors + (size > LAST_WORDS ? size - LAST_WORDS : 0));
 }
 
 void daemon_stop(const struct daemon *daemon, uint64_t limit_ms)
 {
 	process_signal(daemon->process, SIGTERM);
-	if (process_wait(daemon->process, limit_ms) != 0)
-		fail_with_last_words(daemon, "it did not end well");
+	int status = process_wait(daemon->process, limit_ms);
+	if (status != 0)
+		fail_with_last_words(daemon,
+			status == PROCESS_TIME_IS_UP ? "it did not end" : "it did not end well",
+			status);
 }
 
 void daemon_expect_well(const struct daemon *daemon)
 {
 	if (!process_is_alive(daemon->process))
-		fail_with_last_words(daemon, "it has ended by itself");
+		fail_with_last_words(daemon, "it has ended by itself",
+			daemon->process == NULL ? 0 : process_wait(daemon->process, 0));
 #ifndef TEST_SANITIZED
 	ck_assert_uint_le(process_resident_kib(daemon->process), RESIDENT_MAX_KIB);
 #endif
