@@ -19,6 +19,7 @@ struct producer {
 	const struct producer_settings *settings;
 	struct db *db;
 	struct publisher *publisher;
+	struct outbox_place place;
 	uint64_t next_claim_ms;
 	bool is_draining;
 };
@@ -120,9 +121,11 @@ static enum result claim_and_publish(struct producer *producer, struct error *er
 	if (producer->is_draining || room == 0 || now_ms < producer->next_claim_ms ||
 		publisher_is_blocked(producer->publisher))
 		return RESULT_OK;
-	enum result result = outbox_claim(
-		producer->db, (uint32_t)room, producer->settings->lease_ms, &batch, error);
-	producer->next_claim_ms = now_ms + producer->settings->interval_ms;
+	bool had_place = producer->place.uses > 0;
+	enum result result = outbox_claim(producer->db, (uint32_t)room,
+		producer->settings->lease_ms, &producer->place, &batch, error);
+	/* Behind a place nothing more says little: all rows are looked at next. */
+	producer->next_claim_ms = had_place ? 0 : now_ms + producer->settings->interval_ms;
 	if (result == RESULT_NONE)
 		return RESULT_OK;
 	if (result != RESULT_OK)

@@ -53,8 +53,9 @@ static void list_ids(const struct id_statement *statement, struct db_param *para
 			db_uint(statement->ids[i < statement->count ? i : statement->count - 1]);
 }
 
-enum result id_list_execute(struct db *db, const struct id_statement *statement,
-	uint64_t *changed_out, struct error *error)
+/* The text of the statement, and its values, which the caller frees. */
+static const char *write_statement(struct db *db, const struct id_statement *statement,
+	struct db_param **params_out, size_t *count_out)
 {
 	size_t before = statement->before_count;
 	size_t range_count = statement->column == NULL ? RANGE_MAX + 1 : count_ranges(statement);
@@ -63,8 +64,8 @@ enum result id_list_execute(struct db *db, const struct id_statement *statement,
 		statement->column == NULL ? "" : statement->column, statement->tail, is_ranges };
 	size_t size = db_list_size(is_ranges ? range_count : statement->count);
 	size_t middle = is_ranges ? 2 * size : size;
-	size_t param_count = before + middle + statement->after_count;
-	struct db_param *params = memory_allocate_array(param_count, sizeof(*params));
+	size_t count = before + middle + statement->after_count;
+	struct db_param *params = memory_allocate_array(count, sizeof(*params));
 
 	REQUIRE(statement->count > 0);
 	copy_params(params, statement->before, before);
@@ -73,8 +74,31 @@ enum result id_list_execute(struct db *db, const struct id_statement *statement,
 	else
 		list_ids(statement, params + before, size);
 	copy_params(params + before + middle, statement->after, statement->after_count);
-	enum result result = db_execute(db, db_condition_sql(db, &condition, size), params,
-		param_count, changed_out, error);
+	*params_out = params;
+	*count_out = count;
+	return db_condition_sql(db, &condition, size);
+}
+
+enum result id_list_execute(struct db *db, const struct id_statement *statement,
+	uint64_t *changed_out, struct error *error)
+{
+	struct db_param *params = NULL;
+	size_t count = 0;
+	const char *sql = write_statement(db, statement, &params, &count);
+	enum result result = db_execute(db, sql, params, count, changed_out, error);
+
+	free(params);
+	return result;
+}
+
+enum result id_list_query(struct db *db, const struct id_statement *statement,
+	struct db_rows **rows_out, struct error *error)
+{
+	struct db_param *params = NULL;
+	size_t count = 0;
+	const char *sql = write_statement(db, statement, &params, &count);
+	enum result result = db_query(db, sql, params, count, rows_out, error);
+
 	free(params);
 	return result;
 }

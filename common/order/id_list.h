@@ -29,4 +29,8 @@ struct id_statement {
 MUST_USE enum result id_list_execute(struct db *db, const struct id_statement *statement,
 	uint64_t *changed_out, struct error *error);
 
+/* NONE: no rows. */
+MUST_USE enum result id_list_query(struct db *db, const struct id_statement *statement,
+	struct db_rows **rows_out, struct error *error);
+
 #endif

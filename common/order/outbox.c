@@ -6,8 +6,12 @@
 
 #include "common/base/memory.h"
 #include "common/io/db.h"
-#include "common/io/db_list.h"
 #include "common/order/alert.h"
+#include "common/order/id_list.h"
+
+enum {
+	PLACE_USES_MAX = 16
+}; /* claims from a place, until all rows are looked at again */
 
 static void take_row(const struct db_rows *rows, struct outbox_row *row)
 {
@@ -21,6 +25,7 @@ static void take_row(const struct db_rows *rows, struct outbox_row *row)
 	(void)text_copy(row->created_at, sizeof(row->created_at), db_rows_text(rows, 7, NULL));
 	row->payload_size = db_rows_uint(rows, 8);
 	row->created_s = db_rows_uint(rows, 9);
+	(void)text_copy(row->available_at, sizeof(row->available_at), db_rows_text(rows, 10, NULL));
 }
 
 static bool has_payload(const struct outbox_row *row)
@@ -49,95 +54,72 @@ static struct outbox_batch *take_batch(struct db_rows *rows, uint32_t limit)
 	return batch;
 }
 
+/* Columns 0 to 10 of both ways to choose. */
+#define CHOICE                                                                        \
+	"SELECT id, event_id, event_type, order_no, trace_parent, attempts, "         \
+	"TIMESTAMPDIFF(MICROSECOND, created_at, UTC_TIMESTAMP(3)) DIV 1000, "         \
+	"CONCAT(REPLACE(CAST(created_at AS CHAR), ' ', 'T'), 'Z'), LENGTH(payload), " \
+	"GREATEST(TIMESTAMPDIFF(SECOND, '1970-01-01', created_at), 0), "              \
+	"CAST(available_at AS CHAR) "                                                 \
+	"FROM t_outbox_event FORCE INDEX (idx_status_available) "                     \
+	"WHERE status = 'NEW' AND available_at <= UTC_TIMESTAMP(3) "                  \
+	"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) "
+#define FIRST_IN_LINE "ORDER BY available_at, id LIMIT ? FOR UPDATE SKIP LOCKED"
+
 /*
  * A lease is a condition on the row and no change of available_at, so that claiming touches no
  * index.  The few rows that are leased at a time are passed over.
  */
-static enum result choose(
-	struct db *db, uint32_t limit, struct db_rows **rows_out, struct error *error)
+static enum result choose(struct db *db, uint32_t limit, const struct outbox_place *place,
+	struct db_rows **rows_out, struct error *error)
 {
-	static const char sql[] =
-		"SELECT id, event_id, event_type, order_no, trace_parent, attempts, "
-		"TIMESTAMPDIFF(MICROSECOND, created_at, UTC_TIMESTAMP(3)) DIV 1000, "
-		"CONCAT(REPLACE(CAST(created_at AS CHAR), ' ', 'T'), 'Z'), LENGTH(payload), "
-		"GREATEST(TIMESTAMPDIFF(SECOND, '1970-01-01', created_at), 0) "
-		"FROM t_outbox_event FORCE INDEX (idx_status_available) "
-		"WHERE status = 'NEW' AND available_at <= UTC_TIMESTAMP(3) "
-		"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) "
-		"ORDER BY available_at, id LIMIT ? FOR UPDATE SKIP LOCKED";
-	const struct db_param params[] = { db_uint(limit) };
+	static const char from_start[] = CHOICE FIRST_IN_LINE;
+	static const char from_place[] =
+		CHOICE "AND (available_at > ? OR (available_at = ? AND id > ?)) " FIRST_IN_LINE;
+	const struct db_param first[] = { db_uint(limit) };
+	const struct db_param next[] = { db_text(place->available_at), db_text(place->available_at),
+		db_uint(place->id), first[0] };
 
-	return db_query(db, sql, params, ARRAY_LENGTH(params), rows_out, error);
+	if (place->uses == 0)
+		return db_query(db, from_start, first, ARRAY_LENGTH(first), rows_out, error);
+	return db_query(db, from_place, next, ARRAY_LENGTH(next), rows_out, error);
 }
 
-/* head IN (ids) tail: the values before the list, the ids padded with the last, the token behind
- * when there is a tail. */
-struct list_statement {
-	const char *head;
-	const char *tail;
-	const struct db_param *before;
-	size_t before_count;
-};
-
-static struct db_param *list_params(const struct list_statement *statement,
-	const struct outbox_ids *rows, size_t size, size_t *count_out)
+/* Behind the last row of a batch that left more; otherwise the next claim looks at all rows. */
+static void move_place(struct outbox_place *place, const struct outbox_batch *batch)
 {
-	size_t before_count = statement->before_count;
-	struct db_param *params = memory_allocate_array(before_count + size + 1, sizeof(*params));
-
-	for (size_t i = 0; i < before_count; i++)
-		params[i] = statement->before[i];
-	for (size_t i = 0; i < size; i++)
-		params[before_count + i] =
-			db_uint(rows->ids[i < rows->count ? i : rows->count - 1]);
-	params[before_count + size] = db_text(rows->lease_token);
-	*count_out = before_count + size + (statement->tail[0] == '\0' ? 0 : 1);
-	return params;
+	if (batch == NULL || !batch->has_more || place->uses == PLACE_USES_MAX) {
+		place->uses = 0;
+		return;
+	}
+	const struct outbox_row *last = &batch->rows[batch->count - 1];
+	place->uses++;
+	place->id = last->id;
+	(void)text_copy(place->available_at, sizeof(place->available_at), last->available_at);
 }
 
-static enum result update_list(struct db *db, const struct list_statement *statement,
-	const struct outbox_ids *rows, uint64_t *changed_out, struct error *error)
-{
-	size_t size = db_list_size(rows->count);
-	size_t count = 0;
-	struct db_param *params = list_params(statement, rows, size, &count);
-	enum result result = db_execute(db, db_list_sql(db, statement->head, statement->tail, size),
-		params, count, changed_out, error);
-
-	free(params);
-	return result;
-}
-
-static enum result query_list(struct db *db, const struct list_statement *statement,
-	const struct outbox_ids *rows, struct db_rows **rows_out, struct error *error)
-{
-	size_t size = db_list_size(rows->count);
-	size_t count = 0;
-	struct db_param *params = list_params(statement, rows, size, &count);
-	enum result result = db_query(db, db_list_sql(db, statement->head, statement->tail, size),
-		params, count, rows_out, error);
-
-	free(params);
-	return result;
-}
+/* Guarded by the token of the rows. */
+#define IF_STILL_OURS " AND status = 'NEW' AND lease_token = ?"
 
 static enum result lease(
 	struct db *db, const struct outbox_batch *batch, uint64_t lease_ms, struct error *error)
 {
 	const struct db_param before[] = { db_text(batch->lease_token), db_uint(lease_ms * 1000) };
-	const struct list_statement update = {
+	uint64_t *ids = memory_allocate_array(batch->count, sizeof(*ids));
+	const struct id_statement update = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = ?, "
-			"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND WHERE id IN ",
+			"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND WHERE ",
+		.column = "id",
 		.tail = "",
 		.before = before,
 		.before_count = ARRAY_LENGTH(before),
+		.ids = ids,
+		.count = batch->count,
 	};
-	uint64_t *ids = memory_allocate_array(batch->count, sizeof(*ids));
 
 	for (size_t i = 0; i < batch->count; i++)
 		ids[i] = batch->rows[i].id;
-	const struct outbox_ids rows = { batch->lease_token, ids, batch->count };
-	enum result result = update_list(db, &update, &rows, NULL, error);
+	enum result result = id_list_execute(db, &update, NULL, error);
 	free(ids);
 	return result;
 }
@@ -154,21 +136,21 @@ static void set_payloads(struct outbox_batch *batch, struct db_rows *rows)
 /* Most rows have none, and the statement that locks should not carry them. */
 static enum result read_payloads(struct db *db, struct outbox_batch *batch, struct error *error)
 {
-	static const struct list_statement statement = {
-		.head = "SELECT id, payload FROM t_outbox_event FORCE INDEX (PRIMARY) "
-			"WHERE id IN ",
-		.tail = "",
-	};
 	uint64_t *ids = memory_allocate_array(batch->count, sizeof(*ids));
-	struct outbox_ids wanted = { batch->lease_token, ids, 0 };
+	struct id_statement statement = {
+		.head = "SELECT id, payload FROM t_outbox_event FORCE INDEX (PRIMARY) WHERE ",
+		.column = "id",
+		.tail = "",
+		.ids = ids,
+	};
 	struct db_rows *rows = NULL;
 	enum result result = RESULT_OK;
 
 	for (size_t i = 0; i < batch->count; i++)
 		if (has_payload(&batch->rows[i]))
-			ids[wanted.count++] = batch->rows[i].id;
-	if (wanted.count > 0)
-		result = query_list(db, &statement, &wanted, &rows, error);
+			ids[statement.count++] = batch->rows[i].id;
+	if (statement.count > 0)
+		result = id_list_query(db, &statement, &rows, error);
 	set_payloads(batch, rows);
 	db_rows_destroy(&rows);
 	free(ids);
@@ -176,16 +158,18 @@ static enum result read_payloads(struct db *db, struct outbox_batch *batch, stru
 }
 
 enum result outbox_claim(struct db *db, uint32_t limit, uint64_t lease_ms,
-	struct outbox_batch **batch_out, struct error *error)
+	struct outbox_place *place, struct outbox_batch **batch_out, struct error *error)
 {
+	struct outbox_place nowhere = { .uses = 0 };
 	struct db_rows *rows = NULL;
 	struct outbox_batch *batch = NULL;
 
 	REQUIRE(limit > 0 && limit <= OUTBOX_CLAIM_MAX);
 	*batch_out = NULL;
+	place = place == NULL ? &nowhere : place;
 	enum result result = db_begin(db, error);
 	if (result == RESULT_OK)
-		result = choose(db, limit, &rows, error);
+		result = choose(db, limit, place, &rows, error);
 	if (result != RESULT_OK)
 		goto done;
 	batch = take_batch(rows, limit);
@@ -199,6 +183,7 @@ enum result outbox_claim(struct db *db, uint32_t limit, uint64_t lease_ms,
 		batch = NULL;
 	}
 done:
+	move_place(place, *batch_out);
 	db_rollback(db); /* does nothing after a commit */
 	outbox_batch_destroy(&batch);
 	db_rows_destroy(&rows);
@@ -216,17 +201,21 @@ void outbox_batch_destroy(struct outbox_batch **batch)
 	*batch = NULL;
 }
 
-#define IF_STILL_OURS " AND status = 'NEW' AND lease_token = ?"
-
 enum result outbox_find_free(struct db *db, const struct outbox_ids *rows, uint64_t *ids,
 	size_t *count_out, struct error *error)
 {
-	static const struct list_statement statement = {
-		.head = "SELECT id FROM t_outbox_event FORCE INDEX (PRIMARY) WHERE id IN ",
+	const struct db_param token = db_text(rows->lease_token);
+	const struct id_statement statement = {
+		.head = "SELECT id FROM t_outbox_event FORCE INDEX (PRIMARY) WHERE ",
+		.column = "id",
 		.tail = IF_STILL_OURS " FOR UPDATE SKIP LOCKED",
+		.ids = rows->ids,
+		.count = rows->count,
+		.after = &token,
+		.after_count = 1,
 	};
 	struct db_rows *found = NULL;
-	enum result result = query_list(db, &statement, rows, &found, error);
+	enum result result = id_list_query(db, &statement, &found, error);
 
 	*count_out = 0;
 	while (db_rows_next(found))
@@ -239,14 +228,20 @@ enum result outbox_find_free(struct db *db, const struct outbox_ids *rows, uint6
 enum result outbox_mark_sent(
 	struct db *db, const struct outbox_ids *rows, size_t *lost_out, struct error *error)
 {
-	static const struct list_statement update = {
+	const struct db_param token = db_text(rows->lease_token);
+	const struct id_statement update = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET status = 'SENT', "
 			"sent_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL "
-			"WHERE id IN ",
+			"WHERE ",
+		.column = "id",
 		.tail = IF_STILL_OURS,
+		.ids = rows->ids,
+		.count = rows->count,
+		.after = &token,
+		.after_count = 1,
 	};
 	uint64_t changed = 0;
-	enum result result = update_list(db, &update, rows, &changed, error);
+	enum result result = id_list_execute(db, &update, &changed, error);
 
 	*lost_out = result == RESULT_OK ? rows->count - changed : 0;
 	return error_context(result, error, "mark outbox rows sent");
@@ -261,36 +256,48 @@ enum result outbox_put_off(struct db *db, const struct outbox_ids *rows, uint64_
 	const struct db_param before[] = { db_uint(reason == NULL ? 0 : 1),
 		db_uint(delay_ms * 1000),
 		reason == NULL ? db_null() : db_bytes(clean, clean_size) };
-	const struct list_statement update = {
+	const struct db_param token = db_text(rows->lease_token);
+	const struct id_statement update = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
 			"lease_until = NULL, attempts = attempts + ?, "
 			"available_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
-			"last_error = COALESCE(?, last_error) WHERE id IN ",
+			"last_error = COALESCE(?, last_error) WHERE ",
+		.column = "id",
 		.tail = IF_STILL_OURS,
+		.ids = rows->ids,
+		.count = rows->count,
+		.after = &token,
+		.after_count = 1,
 		.before = before,
 		.before_count = ARRAY_LENGTH(before),
 	};
 
 	return error_context(
-		update_list(db, &update, rows, NULL, error), error, "put outbox rows off");
+		id_list_execute(db, &update, NULL, error), error, "put outbox rows off");
 }
 
 enum result outbox_put_off_to_horizon(
 	struct db *db, const struct outbox_ids *rows, uint64_t horizon_ms, struct error *error)
 {
 	const struct db_param before[] = { db_uint(horizon_ms * 1000) };
-	const struct list_statement update = {
+	const struct db_param token = db_text(rows->lease_token);
+	const struct id_statement update = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
 			"lease_until = NULL, attempts = 0, "
 			"available_at = COALESCE((SELECT GREATEST(o.expire_time - "
 			"INTERVAL ? MICROSECOND, UTC_TIMESTAMP(3)) FROM t_order o "
-			"WHERE o.order_no = t_outbox_event.order_no), available_at) WHERE id IN ",
+			"WHERE o.order_no = t_outbox_event.order_no), available_at) WHERE ",
+		.column = "id",
 		.tail = IF_STILL_OURS,
+		.ids = rows->ids,
+		.count = rows->count,
+		.after = &token,
+		.after_count = 1,
 		.before = before,
 		.before_count = ARRAY_LENGTH(before),
 	};
 
-	return error_context(update_list(db, &update, rows, NULL, error), error,
+	return error_context(id_list_execute(db, &update, NULL, error), error,
 		"put outbox rows off to the horizon");
 }
 

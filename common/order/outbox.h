@@ -39,8 +39,9 @@ struct outbox_row {
 	int64_t age_ms;                    /* created → claimed, by MySQL's clock */
 	char created_at[OUTBOX_TIME_SIZE]; /* ISO 8601 with Z */
 	uint64_t created_s;                /* the same in seconds since 1970 */
-	char *payload;                     /* NULL when NULL or longer than OUTBOX_PAYLOAD_MAX */
-	uint64_t payload_size;             /* in bytes, also when it is too long to be read */
+	char available_at[OUTBOX_TIME_SIZE];
+	char *payload;         /* NULL when NULL or longer than OUTBOX_PAYLOAD_MAX */
+	uint64_t payload_size; /* in bytes, also when it is too long to be read */
 };
 
 struct outbox_batch {
@@ -51,12 +52,24 @@ struct outbox_batch {
 };
 
 /*
+ * Behind which row a claim looks.  Rows that are sent stay in the index until the server has
+ * cleaned up, and in a busy outbox each claim would read over all of them.  Only a hint: all rows
+ * are looked at every few claims, and after each one that left nothing.  All zero bytes: no place.
+ */
+struct outbox_place {
+	char available_at[OUTBOX_TIME_SIZE];
+	uint64_t id;
+	uint32_t uses; /* 0: look at all rows */
+};
+
+/*
  * One transaction: leases at most limit rows that are NEW, available and not leased, oldest first,
  * and no more payloads than OUTBOX_CLAIM_BYTES: the batch says whether that left rows out.  NONE:
- * nothing is due.  The caller owns the batch.
+ * nothing is due (behind place, which is given up then).  place may be NULL, and is moved on.  The
+ * caller owns the batch.
  */
 MUST_USE enum result outbox_claim(struct db *db, uint32_t limit, uint64_t lease_ms,
-	struct outbox_batch **batch_out, struct error *error);
+	struct outbox_place *place, struct outbox_batch **batch_out, struct error *error);
 void outbox_batch_destroy(struct outbox_batch **batch);
 
 /* Rows of one claim, count of them; the token guards what is written. */

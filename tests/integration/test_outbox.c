@@ -59,7 +59,7 @@ static void expect(enum result result, enum result expected)
 static void claim_with(struct direct_db *mine, uint32_t limit, uint64_t lease_ms, size_t expected)
 {
 	outbox_batch_destroy(&batch);
-	expect(outbox_claim(mine->db, limit, lease_ms, &batch, &error),
+	expect(outbox_claim(mine->db, limit, lease_ms, NULL, &batch, &error),
 		expected == 0 ? RESULT_NONE : RESULT_OK);
 	ck_assert_uint_eq(batch == NULL ? 0 : batch->count, expected);
 }
@@ -278,7 +278,7 @@ START_TEST(big_payloads_come_a_few_at_a_time)
 		MEGABYTE);
 	while (taken < 7) {
 		outbox_batch_destroy(&batch);
-		expect(outbox_claim(direct.db, 100, LEASE_MS, &batch, &error), RESULT_OK);
+		expect(outbox_claim(direct.db, 100, LEASE_MS, NULL, &batch, &error), RESULT_OK);
 		ck_assert_uint_ge(batch->count, 1);
 		for (size_t i = 0; i < batch->count; i++) {
 			const struct outbox_row *row = &batch->rows[i];

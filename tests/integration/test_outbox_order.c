@@ -51,7 +51,7 @@ static void expect_published(bool is_created_told, const char *expected)
 	size_t held = 0;
 
 	outbox_batch_destroy(&batch);
-	enum result result = outbox_claim(ours.db, LIMIT, LEASE_MS, &batch, &error);
+	enum result result = outbox_claim(ours.db, LIMIT, LEASE_MS, NULL, &batch, &error);
 	ck_assert_msg(result == RESULT_OK, "%s", error.text);
 	result = outbox_order_hold_back(ours.db, batch, is_created_told, &held, &error);
 	ck_assert_msg(result == RESULT_OK, "%s", error.text);
