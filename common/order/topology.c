@@ -150,6 +150,12 @@ static void route_delayed(
 	/* The delayed exchange reports every delayed message as unroutable. */
 	message->is_mandatory = false;
 	message->has_delay = true;
+	/*
+	 * The plugin wakes up for each millisecond in which something is due, some 900 times a
+	 * second and no more.  What comes early is held by the consumer.
+	 */
+	if (remaining_ms > TOPOLOGY_PLUGIN_STEP_MS && remaining_ms < TOPOLOGY_PLUGIN_MAX_MS)
+		remaining_ms -= remaining_ms % TOPOLOGY_PLUGIN_STEP_MS;
 	message->delay_ms =
 		(int64_t)(remaining_ms < TOPOLOGY_PLUGIN_MAX_MS ? remaining_ms
 								: TOPOLOGY_PLUGIN_MAX_MS);

@@ -37,6 +37,7 @@ enum {
 	TOPOLOGY_FIXED_MAX = 16,
 	TOPOLOGY_LEVELS = 24,
 	TOPOLOGY_UNIT_MS = 100,
+	TOPOLOGY_PLUGIN_STEP_MS = 50,   /* delays of the plugin are rounded down to it */
 	TOPOLOGY_FIXED_LEAD_MS = 200,   /* a fixed queue waits so much less than its timeout */
 	TOPOLOGY_FIXED_WINDOW_MS = 300, /* and takes what has up to so much more to go */
 };

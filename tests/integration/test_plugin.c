@@ -17,7 +17,8 @@ enum {
 	MANY = 100,
 	LONGEST_MS = 3000,
 	LATE_MS = 1000,
-	EARLY_MS = 1 /* the broker's clock and ours are cut off to milliseconds */
+	/* The broker's clock and ours are cut off to milliseconds. */
+	EARLY_MS = TOPOLOGY_PLUGIN_STEP_MS + 1,
 };
 
 static struct sandbox *sandbox;

@@ -105,14 +105,17 @@ static void check_routes(enum topology_mode mode, const struct route_case *cases
 	topology_destroy(&topology);
 }
 
-START_TEST(the_plugin_gets_the_remaining_milliseconds_and_never_the_mandatory_flag)
+START_TEST(the_plugin_gets_the_remaining_time_rounded_down_and_never_the_mandatory_flag)
 {
 	static const struct route_case cases[] = {
 		{ INT64_MIN, "", "lapse.timeout.due", true, false, 0 },
 		{ -1, "", "lapse.timeout.due", true, false, 0 },
 		{ 0, "", "lapse.timeout.due", true, false, 0 },
 		{ 1, "lapse.timeout", "order.timeout", false, true, 1 },
+		{ 50, "lapse.timeout", "order.timeout", false, true, 50 },
+		{ 99, "lapse.timeout", "order.timeout", false, true, 50 },
 		{ 1800000, "lapse.timeout", "order.timeout", false, true, 1800000 },
+		{ 1800049, "lapse.timeout", "order.timeout", false, true, 1800000 },
 		{ 2147483647, "lapse.timeout", "order.timeout", false, true, 2147483647 },
 		{ 2147483648, "lapse.timeout", "order.timeout", false, true, 2147483647 },
 		{ INT64_MAX, "lapse.timeout", "order.timeout", false, true, 2147483647 },
@@ -338,7 +341,7 @@ int main(void)
 	const TTest *const tests[] = {
 		a_delay_key_has_its_lowest_bit_first_and_ends_with_the_highest,
 		the_levels_of_a_key_add_up_to_the_delay,
-		the_plugin_gets_the_remaining_milliseconds_and_never_the_mandatory_flag,
+		the_plugin_gets_the_remaining_time_rounded_down_and_never_the_mandatory_flag,
 		the_levels_round_down_to_the_unit_and_stop_at_the_most_they_can_hold,
 		a_common_timeout_takes_its_fixed_queue_when_it_fits_the_window,
 		without_a_mode_everything_goes_to_the_due_queue,
