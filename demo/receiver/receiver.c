@@ -6,7 +6,6 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/io/endpoint.h"
 #include "common/io/httpd.h"
 #include "common/io/json.h"
 #include "demo/receiver/book.h"
@@ -44,31 +43,14 @@ static void check_settings(const void *context, struct settings_report *report)
 	const struct receiver_settings *settings = context;
 
 	subscriber_check_file(settings->webhooks_file, report);
-	if (settings->argument.waiting[0] != '\0')
-		settings_report_add(report, "--%s: needs a value", settings->argument.waiting);
-}
-
-static bool set_option(void *context, const char *name, const char *value)
-{
-	struct receiver_settings *settings = context;
-
-	if (text_equals(name, "listen"))
-		return endpoint_is_valid(value) &&
-		       text_copy(settings->address, sizeof(settings->address), value);
-	return misbehave_set(&settings->misbehave, name, value);
-}
-
-static bool is_option(const char *name)
-{
-	return misbehave_is_name(name) || text_equals(name, "listen");
+	serving_check(&settings->serving, report);
 }
 
 static bool take_argument(void *context, const char *word)
 {
-	static const struct argument_plan plan = { is_option, set_option };
 	struct receiver_settings *settings = context;
 
-	return argument_take(&settings->argument, &plan, settings, word);
+	return serving_take_argument(&settings->serving, word);
 }
 
 static void dump(void *context)
@@ -208,7 +190,8 @@ static enum result start_listening(struct receiver *receiver, struct error *erro
 {
 	const struct receiver_settings *settings = receiver->settings;
 	const struct httpd_settings server = {
-		.address = settings->address[0] == '\0' ? default_address : settings->address,
+		.address = settings->serving.address[0] == '\0' ? default_address
+								: settings->serving.address,
 		.routes = routes,
 		.context = receiver,
 		.body_max = BODY_MAX,
@@ -230,7 +213,7 @@ enum result receiver_create(const struct receiver_settings *settings,
 	struct receiver *receiver = memory_allocate(sizeof(*receiver));
 
 	receiver->settings = settings;
-	receiver->misbehave = settings->misbehave;
+	receiver->misbehave = settings->serving.misbehave;
 	book_create(&receiver->refunds);
 	reload(receiver);
 	enum result result = start_listening(receiver, error);

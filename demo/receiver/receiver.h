@@ -15,22 +15,14 @@
 
 #include "common/base/result.h"
 #include "common/service/service.h"
-#include "demo/shared/argument.h"
-#include "demo/shared/misbehave.h"
-
-enum {
-	RECEIVER_ADDRESS_SIZE = 80
-};
+#include "demo/shared/serving.h"
 
 struct receiver;
 
 struct receiver_settings {
 	struct service_settings service;
 	char *webhooks_file;
-	/* From the command line. */
-	char address[RECEIVER_ADDRESS_SIZE]; /* "": the default */
-	struct misbehave misbehave;
-	struct argument argument;
+	struct serving serving; /* from the command line */
 };
 
 extern const struct service_program receiver_program;

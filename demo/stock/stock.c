@@ -7,7 +7,6 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "common/io/endpoint.h"
 #include "common/io/httpd.h"
 #include "demo/stock/api.h"
 #include "demo/stock/ledger.h"
@@ -42,31 +41,14 @@ static void check_settings(const void *context, struct settings_report *report)
 	const struct stock_settings *settings = context;
 
 	db_check_settings(&settings->db, report);
-	if (settings->argument.waiting[0] != '\0')
-		settings_report_add(report, "--%s: needs a value", settings->argument.waiting);
-}
-
-static bool set_option(void *context, const char *name, const char *value)
-{
-	struct stock_settings *settings = context;
-
-	if (text_equals(name, "listen"))
-		return endpoint_is_valid(value) &&
-		       text_copy(settings->address, sizeof(settings->address), value);
-	return misbehave_set(&settings->misbehave, name, value);
-}
-
-static bool is_option(const char *name)
-{
-	return misbehave_is_name(name) || text_equals(name, "listen");
+	serving_check(&settings->serving, report);
 }
 
 static bool take_argument(void *context, const char *word)
 {
-	static const struct argument_plan plan = { is_option, set_option };
 	struct stock_settings *settings = context;
 
-	return argument_take(&settings->argument, &plan, settings, word);
+	return serving_take_argument(&settings->serving, word);
 }
 
 static void dump(void *context)
@@ -102,7 +84,8 @@ enum result stock_create(
 {
 	struct stock *stock = memory_allocate(sizeof(*stock));
 	const struct httpd_settings server = {
-		.address = settings->address[0] == '\0' ? default_address : settings->address,
+		.address = settings->serving.address[0] == '\0' ? default_address
+								: settings->serving.address,
 		.routes = api_routes,
 		.context = &stock->api,
 		.body_max = BODY_MAX,
@@ -111,7 +94,7 @@ enum result stock_create(
 	};
 
 	stock->settings = settings;
-	stock->api.misbehave = settings->misbehave;
+	stock->api.misbehave = settings->serving.misbehave;
 	db_create(&settings->db, &stock->api.db);
 	/* The tables are our own. */
 	db_skip_schema_check(stock->api.db);

@@ -8,22 +8,14 @@
 #include "common/base/result.h"
 #include "common/io/db.h"
 #include "common/service/service.h"
-#include "demo/shared/argument.h"
-#include "demo/shared/misbehave.h"
-
-enum {
-	STOCK_ADDRESS_SIZE = 80
-};
+#include "demo/shared/serving.h"
 
 struct stock;
 
 struct stock_settings {
 	struct service_settings service;
 	struct db_settings db;
-	/* From the command line. */
-	char address[STOCK_ADDRESS_SIZE]; /* "": the default */
-	struct misbehave misbehave;
-	struct argument argument;
+	struct serving serving; /* from the command line */
 };
 
 extern const struct service_program stock_program;
