@@ -17,7 +17,7 @@
 #include "consumer/settle.h"
 
 enum {
-	STEP_WAIT_MS = 1000,
+	STEP_WAIT_MS = 250,     /* a stop request is seen only behind it */
 	FULL_WAIT_MS = 100,     /* while nothing can be published */
 	CONFIRM_WAIT_MS = 2,    /* the other connection is being waited for, too */
 	SUSPECT_DELIVERIES = 3, /* a message delivered so often is handled alone */

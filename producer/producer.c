@@ -11,7 +11,7 @@
 #include "producer/publisher.h"
 
 enum {
-	STEP_WAIT_MS = 1000,
+	STEP_WAIT_MS = 250,   /* a stop request is seen only behind it */
 	CONFIRM_WAIT_MS = 20, /* while confirms are awaited */
 };
 
