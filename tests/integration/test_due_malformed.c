@@ -43,7 +43,7 @@ static void set_up(void)
 	query = sandbox_query(sandbox);
 	rabbit = sandbox_rabbit(sandbox);
 	published = 0;
-	sandbox_set(sandbox, "LAPSE_DELAY", "levels");
+	sandbox_set(sandbox, "LAPSE_DELAY", "none");
 }
 
 static void tear_down(void)

@@ -31,7 +31,7 @@ static void set_up(void)
 	sandbox_create(SANDBOX_EVERYTHING, &sandbox);
 	query = sandbox_query(sandbox);
 	rabbit = sandbox_rabbit(sandbox);
-	sandbox_set(sandbox, "LAPSE_DELAY", "levels");
+	sandbox_set(sandbox, "LAPSE_DELAY", "%s", stack_has_delay_exchange() ? "plugin" : "levels");
 }
 
 static void tear_down(void)

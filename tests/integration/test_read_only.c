@@ -34,7 +34,7 @@ static void set_up(void)
 	sandbox_create(SANDBOX_EVERYTHING, &sandbox);
 	query = sandbox_query(sandbox);
 	sandbox_set(sandbox, "LAPSE_SWEEP_INTERVAL", "1s");
-	sandbox_set(sandbox, "LAPSE_DELAY", "levels");
+	sandbox_set(sandbox, "LAPSE_DELAY", "none");
 }
 
 static void tear_down(void)
