@@ -38,15 +38,29 @@ static void await_all(bool is_ready)
 		fleet_await_ready(fleet, (enum fleet_member)member, is_ready);
 }
 
-/* Why it is not ready stands in the answer, in words. */
-static void expect_reason(enum fleet_member member, const char *reason)
-{
-	char *answer = memory_allocate(HTTP_CLIENT_SIZE);
-	uint16_t port = fleet_ops_port(fleet, member);
+struct reason {
+	uint16_t port;
+	const char *text;
+};
 
-	ck_assert_uint_eq(http_client_get(port, "/readyz?verbose", PROBE_LIMIT_MS, answer), 503);
-	ck_assert_msg(strstr(answer, reason) != NULL, "no \"%s\" in %s", reason, answer);
+static bool is_said(void *context)
+{
+	const struct reason *reason = context;
+	char *answer = memory_allocate(HTTP_CLIENT_SIZE);
+	bool is_found =
+		http_client_get(reason->port, "/readyz?verbose", PROBE_LIMIT_MS, answer) == 503 &&
+		strstr(answer, reason->text) != NULL;
+
 	free(answer);
+	return is_found;
+}
+
+/* Why it is not ready stands in the answer, in words, once it has tried. */
+static void expect_reason(enum fleet_member member, const char *text)
+{
+	struct reason reason = { fleet_ops_port(fleet, member), text };
+
+	ck_assert_msg(wait_until(is_said, &reason, WAIT_LIMIT_MS), "nobody says \"%s\"", text);
 }
 
 START_TEST(daemons_that_start_before_their_servers_wait_for_them)
