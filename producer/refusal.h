@@ -1,8 +1,9 @@
 /*
  * refusal - a connection whose messages are refused again and again is renewed now and then.
  *
- * A quorum queue tells each publisher's channel when it is full and when it has room again.  When its
- * limit is taken away while it is full, RabbitMQ forgets to say so, and only a new channel asks.
+ * A quorum queue tells each publisher's channel when it is full and when it has room again.  When
+ * its limit is taken away while it is full, RabbitMQ forgets to say so, and only a new channel
+ * asks.
  */
 #ifndef PRODUCER_REFUSAL_H
 #define PRODUCER_REFUSAL_H
