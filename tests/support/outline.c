@@ -137,8 +137,10 @@ static void read_line(struct reader *reader, char *line)
 		go_deeper(reader, indent);
 	}
 	const char *colon = find_colon(content);
-	if (colon == NULL)
+	if (colon == NULL) {
 		complain(reader, "neither a member nor an item");
+		return;
+	}
 	struct outline *member = append(reader);
 	member->key = copy_scalar(content, (size_t)(colon - content));
 	set_value(reader, member, colon + 1 + strspn(colon + 1, " "));
