@@ -21,6 +21,7 @@ enum {
 	ORDERS = 500,
 	KILLS = 50,
 	KILL_GAP_MS = 400,
+	SETTLE_MS = 3000,
 };
 
 #define SECRET " whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n"
@@ -197,11 +198,18 @@ START_TEST(a_full_queue_loses_nothing_and_doubles_nothing)
 }
 END_TEST
 
+/*
+ * A quorum queue that is a few milliseconds old when its only broker gets kill -9, just after
+ * others were deleted, may come back without a leader for good (RabbitMQ 3.10.8: "leader call -
+ * leader not known"). That is another fault than the one this test is about, so the queue gets
+ * a moment; docs/runbook.md says what to do about such a queue.
+ */
 START_TEST(a_killed_broker_loses_no_event)
 {
 	for (int i = 0; i < MEMBERS; i++)
 		start(i);
 	WAIT_UNTIL(is_subscribed, members[1]);
+	clock_wait_ms(SETTLE_MS);
 	insert_events(ORDERS);
 	stack_do("kill-broker");
 	stack_do("start-broker");
