@@ -1,0 +1,30 @@
+/*
+ * act_alert - what an operator may do with an alert: silence it for a while, or send it again.
+ */
+#ifndef COMMON_ORDER_ACT_ALERT_H
+#define COMMON_ORDER_ACT_ALERT_H
+
+#include <stdint.h>
+
+#include "common/base/result.h"
+#include "common/order/act.h"
+
+enum {
+	ACT_SILENCE_MAX_S = 86400
+};
+
+struct act_silence {
+	uint64_t alert_id;
+	uint64_t duration_s; /* at most ACT_SILENCE_MAX_S; 0 ends a silence */
+	const char *reason;
+};
+
+/* Nothing is delivered for this row meanwhile; another alert of the same kind still rings. */
+MUST_USE enum result act_silence_alert(struct db *db, const struct act_silence *request,
+	const struct audit_actor *actor, struct act_result *result_out, struct error *error);
+
+/* Delivers a FIRING alert to its targets once more, now. */
+MUST_USE enum result act_resend_alert(struct db *db, uint64_t alert_id,
+	const struct audit_actor *actor, struct act_result *result_out, struct error *error);
+
+#endif
