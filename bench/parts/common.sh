@@ -35,6 +35,18 @@ fresh_vhost() {
 end_vhost() {
 	stack delete-vhost "$1"
 	export LAPSE_AMQP_URL=$AMQP_URL
+	settle_broker
+}
+
+# Until the broker has cleaned up behind a virtual host: a delayed exchange full of messages keeps
+# it busy for many seconds, in which it answers nobody.
+settle_broker() {
+	local limit=$((SECONDS + 60)) before
+	while ((SECONDS < limit)); do
+		before=$(cpu_ms "$BROKER_PID")
+		sleep 0.5
+		(($(cpu_ms "$BROKER_PID") - before > 100)) || break
+	done
 }
 
 # Until the server has cleaned up behind what was before, so that it does not count here.
