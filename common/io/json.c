@@ -163,6 +163,40 @@ bool json_get_number(const struct json *object, const char *key, double *value_o
 	return true;
 }
 
+const char *json_as_text(const struct json *value)
+{
+	return json_string_value(as_library_const(value));
+}
+
+bool json_as_int(const struct json *value, int64_t *value_out)
+{
+	if (!json_is_integer(as_library_const(value)))
+		return false;
+	*value_out = json_integer_value(as_library_const(value));
+	return true;
+}
+
+bool json_as_bool(const struct json *value, bool *value_out)
+{
+	if (!json_is_boolean(as_library_const(value)))
+		return false;
+	*value_out = json_is_true(as_library_const(value));
+	return true;
+}
+
+void json_each(const struct json *object,
+	void (*take)(void *context, const char *key, const struct json *value), void *context)
+{
+	/* The library's iterator wants an object it may change, and changes nothing. */
+	json_t *members = json_incref(as_library((struct json *)(uintptr_t)object));
+
+	for (void *place = json_object_iter(members); place != NULL;
+		place = json_object_iter_next(members, place))
+		take(context, json_object_iter_key(place),
+			(const struct json *)json_object_iter_value(place));
+	json_decref(members);
+}
+
 size_t json_count(const struct json *array)
 {
 	return json_array_size(as_library_const(array));

@@ -36,6 +36,13 @@ const char *json_get_text(const struct json *object, const char *key);
 bool json_get_int(const struct json *object, const char *key, int64_t *value_out);
 /* A whole number or one with a fraction. */
 bool json_get_number(const struct json *object, const char *key, double *value_out);
+/* The value itself; NULL or false when it is of another type. */
+const char *json_as_text(const struct json *value);
+bool json_as_int(const struct json *value, int64_t *value_out);
+bool json_as_bool(const struct json *value, bool *value_out);
+/* Every member of an object. */
+void json_each(const struct json *object,
+	void (*take)(void *context, const char *key, const struct json *value), void *context);
 size_t json_count(const struct json *array);
 const struct json *json_at(const struct json *array, size_t index);
 

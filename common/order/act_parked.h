@@ -10,14 +10,13 @@
 #include "common/order/parked_queue.h"
 
 struct act_parked {
-	struct db *db;
 	struct parked_queue *queue; /* one look; may be NULL: nothing is parked */
-	bool is_replay;             /* else discard, for an admin, with a reason */
-	const char *reason;         /* of a discard */
-	bool is_dry_run;            /* says what would happen */
+	const char *sha256;
+	bool is_replay;     /* else discard, for an admin, with a reason */
+	const char *reason; /* of a discard */
 };
 
-/* NULL, or why a message cannot be replayed; borrowed from error. */
+/* NULL, or why a message cannot be replayed; may be borrowed from error. */
 const char *act_parked_objection(const struct parked_queue *queue,
 	const struct parked_message *message, struct error *error);
 
@@ -26,7 +25,7 @@ const char *act_parked_objection(const struct parked_queue *queue,
  * the message is taken away: dying between them leaves a message that is replayed twice, which is
  * harmless, and never an act that nobody wrote down.
  */
-MUST_USE enum result act_on_parked(const struct act_parked *request, const char *sha256,
+MUST_USE enum result act_on_parked(struct db *db, const struct act_parked *request,
 	const struct audit_actor *actor, struct act_result *result_out, struct error *error);
 
 #endif

@@ -41,8 +41,8 @@ struct act_checks {
 
 struct act_resolve {
 	uint64_t task_id;
-	const char *code; /* one of compensation_resolve_codes */
-	const char *text; /* ACT_REASON_MIN to ACT_REASON_MAX characters */
+	const char *code;           /* one of compensation_resolve_codes */
+	const char *text;           /* ACT_REASON_MIN to ACT_REASON_MAX characters */
 	const char *typed_order_no; /* with a red check; may be NULL */
 };
 

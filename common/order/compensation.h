@@ -47,6 +47,15 @@ enum {
  */
 MUST_USE enum result compensation_requeue(struct db *db, uint64_t id, uint32_t expected_retries,
 	const struct audit_actor *actor, struct error *error);
+/* The same, due after delay_ms. */
+struct compensation_chance {
+	uint64_t id;
+	uint32_t expected_retries;
+	uint64_t delay_ms;
+};
+MUST_USE enum result compensation_give_chance(struct db *db,
+	const struct compensation_chance *chance, const struct audit_actor *actor,
+	struct error *error);
 /* The same for DEAD → RESOLVED, with a reason code of the list below and 5 to 500 characters. */
 MUST_USE enum result compensation_resolve(struct db *db, uint64_t id, const char *reason_code,
 	const char *reason_text, const struct audit_actor *actor, struct error *error);

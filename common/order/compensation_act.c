@@ -3,13 +3,12 @@
 #include <string.h>
 
 #include "common/io/db.h"
+#include "common/order/act.h"
 #include "common/order/alert.h"
 #include "common/order/audit.h"
 #include "common/order/compensation_internal.h"
 
 enum {
-	REASON_MIN = 5, /* characters */
-	REASON_MAX = 500,
 	STATE_SIZE = 128,
 	ID_SIZE = 24,
 };
@@ -21,7 +20,8 @@ struct act {
 	struct db *db;
 	uint64_t id;
 	const char *action;
-	const char *update_sql;   /* ? is the id of a DEAD task */
+	const char *update_sql; /* ? ? are delay_us and the id of a DEAD task */
+	uint64_t delay_us;
 	const char *refund_state; /* NULL: stays as it is */
 	const char *reason_code;
 	const char *reason_text;
@@ -115,11 +115,12 @@ static enum result read_after(struct act *act, struct error *error)
 
 static enum result change(struct act *act, struct error *error)
 {
-	const struct db_param id = db_uint(act->id);
+	const struct db_param params[] = { db_uint(act->delay_us), db_uint(act->id) };
 	char ref[ID_SIZE];
 
 	(void)text_format(ref, sizeof(ref), "%" PRIu64, act->id);
-	enum result result = db_execute(act->db, act->update_sql, &id, 1, NULL, error);
+	enum result result =
+		db_execute(act->db, act->update_sql, params, ARRAY_LENGTH(params), NULL, error);
 	if (result == RESULT_OK && act->refund_state != NULL)
 		result = compensation_set_refund_state(act->db, act->kind, act->payload,
 			act->payload_size, act->refund_state, error);
@@ -153,30 +154,31 @@ done:
 	return error_context(result, error, "%s task %" PRIu64, act->action, act->id);
 }
 
-enum result compensation_requeue(struct db *db, uint64_t id, uint32_t expected_retries,
+enum result compensation_give_chance(struct db *db, const struct compensation_chance *chance,
 	const struct audit_actor *actor, struct error *error)
 {
 	struct act act = { .db = db,
-		.id = id,
+		.id = chance->id,
 		.action = "requeue",
 		.update_sql = "UPDATE t_compensation SET status = 'PENDING', "
-			      "max_retries = max_retries + 5, next_retry_at = UTC_TIMESTAMP(3), "
+			      "max_retries = max_retries + 5, "
+			      "next_retry_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
 			      "updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND status = 'DEAD'",
+		.delay_us = chance->delay_ms * 1000,
 		.refund_state = "PENDING",
-		.expected_retries = expected_retries,
+		.expected_retries = chance->expected_retries,
 		.actor = actor };
 
 	return carry_out(&act, error);
 }
 
-static size_t count_characters(const char *text)
+enum result compensation_requeue(struct db *db, uint64_t id, uint32_t expected_retries,
+	const struct audit_actor *actor, struct error *error)
 {
-	size_t count = 0;
+	const struct compensation_chance chance = { .id = id,
+		.expected_retries = expected_retries };
 
-	for (; *text != '\0'; text++)
-		if (((unsigned char)*text & 0xC0) != 0x80)
-			count++;
-	return count;
+	return compensation_give_chance(db, &chance, actor, error);
 }
 
 static bool is_resolve_code(const char *code)
@@ -194,19 +196,18 @@ enum result compensation_resolve(struct db *db, uint64_t id, const char *reason_
 		.id = id,
 		.action = "resolve",
 		.update_sql = "UPDATE t_compensation SET status = 'RESOLVED', "
-			      "next_retry_at = UTC_TIMESTAMP(3), updated_at = UTC_TIMESTAMP(3) "
-			      "WHERE id = ? AND status = 'DEAD'",
+			      "next_retry_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
+			      "updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND status = 'DEAD'",
 		.reason_code = reason_code,
 		.reason_text = reason_text,
 		.expected_retries = UINT32_MAX,
 		.actor = actor };
-	size_t characters = reason_text == NULL ? 0 : count_characters(reason_text);
 
 	if (reason_code == NULL || !is_resolve_code(reason_code))
 		return error_set(RESULT_PERMANENT, error, "no such reason code");
-	if (characters < REASON_MIN || characters > REASON_MAX)
+	if (!act_is_reason(reason_text))
 		return error_set(RESULT_PERMANENT, error, "the reason needs %d to %d characters",
-			REASON_MIN, REASON_MAX);
+			ACT_REASON_MIN, ACT_REASON_MAX);
 	if (text_equals(reason_code, "refunded_by_hand"))
 		act.refund_state = "DONE";
 	return carry_out(&act, error);

@@ -40,6 +40,7 @@ struct listing_column {
 	const char *name; /* the key in JSON */
 	enum listing_type type;
 	bool is_masked; /* "***" unless asked for unmasked */
+	const char *sql;
 };
 
 struct listing_filter {

@@ -1,6 +1,6 @@
 /*
- * listing_count - how many rows a filter matches, up to a bound, and the highest id among them: what
- * is frozen before many rows are acted on at once.
+ * listing_count - how many rows a filter matches, up to a bound, and the highest id among them:
+ * what is frozen before many rows are acted on at once.
  */
 #ifndef COMMON_REPORT_LISTING_COUNT_H
 #define COMMON_REPORT_LISTING_COUNT_H
@@ -15,9 +15,9 @@ struct listing_kind;
 struct listing_request;
 
 struct listing_count {
-	uint64_t count; /* at most the bound */
-	bool is_more;   /* there are more than the bound */
-	uint64_t highest_id; /* 0: none; given back as filter "up_to", rows that come later are left out */
+	uint64_t count;      /* at most the bound */
+	bool is_more;        /* there are more than the bound */
+	uint64_t highest_id; /* 0: none; as filter "up_to" it leaves out later rows */
 	char at[32];         /* by MySQL's clock, ISO 8601 with Z */
 };
 

@@ -93,8 +93,10 @@ START_TEST(a_list_shows_tasks_in_trouble_and_nothing_else)
 	ck_assert_int_eq(operate("retry list --order A9 --status pending --plain", "9\tREFUND"), 0);
 	ck_assert_int_eq(operate("retry list --error 503 --plain", "7\t"), 0);
 	ck_assert_int_eq(operate("retry list --older-than 1h --json -q", "[]\n"), 0);
-	ck_assert_int_eq(operate("retry list --status gone", "is not pending"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(operate("retry list --order A'1", "no order number"), EXIT_STATUS_USAGE);
+	ck_assert_int_eq(
+		operate("retry list --status gone", "is not one of PENDING"), EXIT_STATUS_USAGE);
+	ck_assert_int_eq(
+		operate("retry list --order A'1", "is not letters, digits"), EXIT_STATUS_USAGE);
 }
 END_TEST
 

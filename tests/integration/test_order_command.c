@@ -66,13 +66,13 @@ START_TEST(what_is_final_stays_and_the_refusal_is_kept)
 	orders_insert_one(query, "C1", HOUR_MS);
 	ck_assert(orders_pay(query, "P1"));
 	expect_status(0, "order cancel C1 --reason first-time --confirm C1", NULL);
-	expect_status(EXIT_STATUS_CONFLICT, "cancel C1 --reason once-more --confirm C1",
+	expect_status(EXIT_STATUS_REFUSED, "cancel C1 --reason once-more --confirm C1",
 		"it is CLOSED already");
 	expect_status(
 		EXIT_STATUS_REFUSED, "cancel P1 --reason once-more --confirm P1", "it is PAID");
 	expect_status(EXIT_STATUS_NOT_FOUND, "cancel N1 --reason once-more --confirm N1",
 		"there is no order N1");
-	expect("ok conflict refused",
+	expect("ok refused refused",
 		"SELECT GROUP_CONCAT(result ORDER BY id SEPARATOR ' ') FROM t_operator_audit");
 	expect("1", "SELECT COUNT(*) FROM t_outbox_event WHERE event_type = 'ORDER_CLOSED'");
 }

@@ -106,8 +106,8 @@ START_TEST(a_rule_with_a_mistake_is_refused_and_leaves_nothing)
 	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
 		expect_status(EXIT_STATUS_USAGE, lines[i], NULL);
 	for (size_t i = 0; i < ARRAY_LENGTH(impossible); i++)
-		expect_status(EXIT_STATUS_FAILED, impossible[i], "add rule: ");
-	expect_status(EXIT_STATUS_FAILED, TOO_LONG, "1 to 64 characters");
+		expect_status(EXIT_STATUS_USAGE, impossible[i], "add rule: ");
+	expect_status(EXIT_STATUS_USAGE, TOO_LONG, "1 to 64 characters");
 	expect_status(0, "rule add --timeout 15m --dry-run", "dry run");
 	expect("0 0", "SELECT (SELECT COUNT(*) FROM t_timeout_rule), (SELECT COUNT(*) FROM "
 		      "t_operator_audit)");

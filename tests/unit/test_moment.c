@@ -1,6 +1,6 @@
 /* Times as an operator writes them. */
 #include "common/base/compiler.h"
-#include "ctl/moment.h"
+#include "common/base/moment.h"
 #include "tests/support/runner.h"
 
 START_TEST(a_time_in_utc_becomes_what_the_database_reads)

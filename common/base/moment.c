@@ -1,4 +1,4 @@
-#include "ctl/moment.h"
+#include "common/base/moment.h"
 
 #include <string.h>
 

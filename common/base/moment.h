@@ -1,8 +1,8 @@
 /*
  * moment - a time as an operator writes it, 2026-01-31T18:30:00Z, in the form the database reads.
  */
-#ifndef CTL_MOMENT_H
-#define CTL_MOMENT_H
+#ifndef COMMON_BASE_MOMENT_H
+#define COMMON_BASE_MOMENT_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "ctl/parked_queue.h"
+#include "common/order/parked_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "common/base/text.h"
 #include "common/base/ulid.h"
 #include "common/order/topology.h"
-#include "ctl/session.h"
 
 enum {
 	CONFIRM_LIMIT_MS = 10000
@@ -54,15 +53,16 @@ static enum result take_all(struct parked_queue *queue, size_t limit, struct err
 	return result == RESULT_NONE && queue->count > 0 ? RESULT_OK : result;
 }
 
-enum result parked_queue_open(const struct session_settings *settings, size_t limit,
+enum result parked_queue_open(const struct parked_settings *settings, size_t limit,
 	struct parked_queue **queue_out, struct error *error)
 {
 	struct parked_queue *queue = memory_allocate(sizeof(*queue));
 
+	REQUIRE(limit <= PARKED_LOOK_MAX);
 	queue->messages = memory_allocate_array(limit, sizeof(*queue->messages));
-	broker_create(&settings->broker, "lapsectl", &queue->broker);
-	topology_create(&settings->topology, &settings->broker, &queue->topology);
-	enum result result = settings->broker.url == NULL
+	broker_create(settings->broker, settings->program, &queue->broker);
+	topology_create(settings->topology, settings->broker, &queue->topology);
+	enum result result = settings->broker->url == NULL
 				     ? error_set(RESULT_PERMANENT, error,
 					       "LAPSE_AMQP_URL is not set: no broker to ask")
 				     : broker_ensure_connected(queue->broker, error);

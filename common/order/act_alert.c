@@ -1,0 +1,163 @@
+#include "common/order/act_alert.h"
+
+#include <inttypes.h>
+
+#include "common/base/text.h"
+#include "common/io/db.h"
+#include "common/order/act_run.h"
+
+enum {
+	STATE_SIZE = 160,
+	WORD_SIZE = 16,
+	MICROSECONDS = 1000000
+};
+
+struct alert_act {
+	struct act_run run;
+	uint64_t id;
+	uint64_t duration_s;
+	char target_id[ACT_ID_SIZE];
+	const char *reason;
+	enum result (*change)(const struct alert_act *act, struct error *error);
+	char state[WORD_SIZE]; /* as it is locked */
+	char before[STATE_SIZE];
+	char after[STATE_SIZE];
+};
+
+/* before or after, as it stands now. */
+static enum result read_row(
+	struct alert_act *act, bool is_locked, char json[STATE_SIZE], struct error *error)
+{
+#define STATE_SQL                                                                       \
+	"SELECT CAST(state AS CHAR), CAST(delivery_state AS CHAR), "                    \
+	"COALESCE(DATE_FORMAT(silenced_until, '%Y-%m-%dT%H:%i:%sZ'), '') FROM t_alert " \
+	"WHERE id = ?"
+	static const char lock_sql[] = STATE_SQL " FOR UPDATE";
+	static const char read_sql[] = STATE_SQL;
+	const struct db_param id = db_uint(act->id);
+	struct db_rows *rows = NULL;
+	enum result result =
+		db_query(act->run.db, is_locked ? lock_sql : read_sql, &id, 1, &rows, error);
+
+	if (db_rows_next(rows)) {
+		(void)text_copy(act->state, sizeof(act->state), db_rows_text(rows, 0, NULL));
+		(void)text_format(json, STATE_SIZE,
+			"{\"state\":\"%s\",\"delivery_state\":\"%s\",\"silenced_until\":\"%s\"}",
+			db_rows_text(rows, 0, NULL), db_rows_text(rows, 1, NULL),
+			db_rows_text(rows, 2, NULL));
+	}
+	db_rows_destroy(&rows);
+	return result;
+}
+
+static enum result record(const struct alert_act *act, const char *words, struct error *error)
+{
+	const struct audit_act audit = { .action = act->run.action,
+		.target_type = act->run.target_type,
+		.target_id = act->run.target_id,
+		.reason_text = act->reason,
+		.before_json = act->before,
+		.after_json = words == NULL ? act->after : NULL,
+		.result = words == NULL ? "ok" : "conflict",
+		.error = words };
+
+	return audit_record(act->run.db, act->run.actor, &audit, error);
+}
+
+static enum result refuse(const struct alert_act *act, struct error *error)
+{
+	char words[STATE_SIZE];
+
+	(void)text_format(
+		words, sizeof(words), "alert %" PRIu64 " is %s, not FIRING", act->id, act->state);
+	enum result result = record(act, words, error);
+	if (result == RESULT_OK)
+		result = db_commit(act->run.db, error);
+	return result == RESULT_OK ? error_set(RESULT_CONFLICT, error, "%s", words) : result;
+}
+
+static enum result carry_out(void *context, struct error *error)
+{
+	struct alert_act *act = context;
+	enum result result = db_begin(act->run.db, error);
+
+	if (result == RESULT_OK)
+		result = read_row(act, true, act->before, error);
+	if (result == RESULT_OK && !text_equals(act->state, "FIRING")) {
+		result = refuse(act, error);
+	} else if (result == RESULT_OK) {
+		result = act->change(act, error);
+		if (result == RESULT_OK)
+			result = read_row(act, false, act->after, error);
+		if (result == RESULT_OK)
+			result = record(act, NULL, error);
+		if (result == RESULT_OK)
+			result = db_commit(act->run.db, error);
+	}
+	db_rollback(act->run.db); /* does nothing after a commit */
+	return result;
+}
+
+static enum result run(struct alert_act *act, const char *action, struct db *db,
+	const struct audit_actor *actor, struct act_result *result_out, struct error *error)
+{
+	(void)text_format(act->target_id, sizeof(act->target_id), "%" PRIu64, act->id);
+	act->run = (struct act_run){ .db = db,
+		.actor = actor,
+		.action = action,
+		.target_type = "alert",
+		.target_id = act->target_id,
+		.carry_out = carry_out,
+		.context = act };
+	return act_run(&act->run, result_out, error);
+}
+
+/* The end of a silence is a time to look at the alert again. */
+static enum result silence(const struct alert_act *act, struct error *error)
+{
+	static const char sql[] =
+		"UPDATE t_alert SET silenced_until = IF(? = 0, NULL, UTC_TIMESTAMP(3) + "
+		"INTERVAL ? MICROSECOND), updated_at = UTC_TIMESTAMP(3) "
+		"WHERE id = ? AND state = 'FIRING'";
+	uint64_t duration_us = act->duration_s * MICROSECONDS;
+	const struct db_param params[] = { db_uint(duration_us), db_uint(duration_us),
+		db_uint(act->id) };
+
+	return db_execute(act->run.db, sql, params, ARRAY_LENGTH(params), NULL, error);
+}
+
+enum result act_silence_alert(struct db *db, const struct act_silence *request,
+	const struct audit_actor *actor, struct act_result *result_out, struct error *error)
+{
+	struct alert_act act = { .id = request->alert_id,
+		.duration_s = request->duration_s,
+		.reason = request->reason,
+		.change = silence };
+
+	if (request->duration_s > ACT_SILENCE_MAX_S)
+		return act_answer_invalid(result_out, "an alert is silenced for at most %d h",
+			ACT_SILENCE_MAX_S / 3600);
+	if (!act_is_reason(request->reason))
+		return act_answer_invalid(result_out, "the reason needs %d to %d characters",
+			ACT_REASON_MIN, ACT_REASON_MAX);
+	return run(&act, "silence", db, actor, result_out, error);
+}
+
+static enum result resend(const struct alert_act *act, struct error *error)
+{
+	static const char sql[] =
+		"UPDATE t_alert SET delivery_state = 'PENDING', attempts = 0, targets = NULL, "
+		"next_attempt_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL, "
+		"updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND state = 'FIRING'";
+	const struct db_param id = db_uint(act->id);
+
+	return db_execute(act->run.db, sql, &id, 1, NULL, error);
+}
+
+enum result act_resend_alert(struct db *db, uint64_t alert_id, const struct audit_actor *actor,
+	struct act_result *result_out, struct error *error)
+{
+	struct alert_act act = { .id = alert_id, .change = resend };
+
+	return run(&act, "resend", db, actor, result_out, error);
+}
