@@ -7,18 +7,8 @@
 #include "common/base/memory.h"
 #include "common/base/settings.h"
 #include "common/base/text.h"
-#include "ctl/doctor.h"
-#include "ctl/list.h"
-#include "ctl/migrate.h"
-#include "ctl/order.h"
-#include "ctl/parked.h"
-#include "ctl/requeue.h"
-#include "ctl/rule.h"
-#include "ctl/rule_test.h"
+#include "ctl/command_table.h"
 #include "ctl/session.h"
-#include "ctl/status.h"
-#include "ctl/task_filter.h"
-#include "ctl/verify.h"
 #include "version.h"
 
 enum {
@@ -28,66 +18,6 @@ enum {
 
 /* POSIX names it and leaves the declaration to us. */
 extern char **environ; /* NOLINT(readability-redundant-declaration) */
-
-struct command {
-	const char *words;    /* one or two, as typed */
-	const char *operands; /* for --help; NULL: it takes none */
-	const char *summary;
-	uint64_t options; /* beside the common ones */
-	int (*run)(const struct session *session);
-};
-
-#define LIST_OPTIONS (TASK_FILTER_OPTIONS | OPTION_BIT(OPTION_LIMIT))
-#define ACT_OPTIONS  (LIST_OPTIONS | OPTION_BIT(OPTION_CONFIRM_COUNT))
-
-#define CANCEL_OPTIONS (OPTION_BIT(OPTION_WHY) | OPTION_BIT(OPTION_CONFIRM))
-#define RULE_OPTIONS                                                                            \
-	(OPTION_BIT(OPTION_TENANT) | OPTION_BIT(OPTION_CHANNEL) | OPTION_BIT(OPTION_ACTIVITY) | \
-		OPTION_BIT(OPTION_CATEGORY) | OPTION_BIT(OPTION_TIMEOUT))
-
-static const struct command commands[] = {
-	{ "migrate", NULL, "apply the numbered migrations of the schema, each once",
-		OPTION_BIT(OPTION_SHOW_STATUS), migrate_run },
-	{ "status", NULL, "show the overview on one screen", OPTION_BIT(OPTION_CHECK), status_run },
-	{ "retry list", NULL, "list compensation tasks, by default those in trouble", LIST_OPTIONS,
-		list_tasks_run },
-	{ "retry show", "ID", "show one task with its order and its audit", 0, list_show_task_run },
-	{ "retry requeue", "[ID]...", "give DEAD tasks five more retries, by id or by filter",
-		ACT_OPTIONS, requeue_run },
-	{ "retry resolve", "ID...", "mark DEAD tasks as resolved, with the reason",
-		OPTION_BIT(OPTION_REASON), requeue_resolve_run },
-	{ "list tasks", NULL, "the same as retry list", LIST_OPTIONS, list_tasks_run },
-	{ "list parked", NULL, "list the messages of the parked queue, which costs them nothing",
-		OPTION_BIT(OPTION_LIMIT), parked_list_run },
-	{ "replay parked", "SHA256...", "publish parked messages again to where they came from", 0,
-		parked_replay_run },
-	{ "discard parked", "SHA256...", "throw parked messages away; the audit keeps the text",
-		OPTION_BIT(OPTION_REASON), parked_discard_run },
-	{ "show task", "ID", "the same as retry show", 0, list_show_task_run },
-	{ "requeue", "[ID]...", "the same as retry requeue", ACT_OPTIONS, requeue_run },
-	{ "resolve", "ID...", "the same as retry resolve", OPTION_BIT(OPTION_REASON),
-		requeue_resolve_run },
-	{ "cancel", "ORDER_NO", "close one unpaid order by hand", CANCEL_OPTIONS,
-		order_cancel_run },
-	{ "order cancel", "ORDER_NO", "the same as cancel", CANCEL_OPTIONS, order_cancel_run },
-	{ "order extend", "ORDER_NO", "move the deadline of an unpaid order later",
-		OPTION_BIT(OPTION_UNTIL) | OPTION_BIT(OPTION_BY) | OPTION_BIT(OPTION_WHY),
-		order_extend_run },
-	{ "rule list", NULL, "list the timeout rules, best first", OPTION_BIT(OPTION_ALL),
-		rule_list_run },
-	{ "rule add", NULL, "add a timeout rule for new orders",
-		RULE_OPTIONS | OPTION_BIT(OPTION_PRIORITY) | OPTION_BIT(OPTION_FROM) |
-			OPTION_BIT(OPTION_UNTIL) | OPTION_BIT(OPTION_WHY),
-		rule_add_run },
-	{ "rule expire", "ID", "end a timeout rule, now or later",
-		OPTION_BIT(OPTION_UNTIL) | OPTION_BIT(OPTION_WHY), rule_expire_run },
-	{ "rule test", NULL, "show the rule an order would get, and what another one would change",
-		RULE_OPTIONS | OPTION_BIT(OPTION_SINCE), rule_test_run },
-	{ "list rules", NULL, "the same as rule list", OPTION_BIT(OPTION_ALL), rule_list_run },
-	{ "doctor", NULL, "look at everything Lapse needs and say what to do", 0, doctor_run },
-	{ "verify", NULL, "check the promises by SQL, one line per check",
-		OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_OVERDUE_GRACE), verify_run },
-};
 
 /* What the command line says. */
 struct command_line {
@@ -103,7 +33,7 @@ static void print_help(const struct command *command)
 	if (command == NULL) {
 		(void)printf("Usage: lapsectl COMMAND [OPTION]...\n\n"
 			     "The command line of Lapse for operators.\n\nCommands:\n");
-		for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+		for (size_t i = 0; i < command_count; i++)
 			(void)printf("  %-28s %s\n", commands[i].words, commands[i].summary);
 		(void)printf("\nOptions of every command:\n");
 		option_print_help(option_common, stdout);
@@ -120,7 +50,7 @@ static void print_help(const struct command *command)
 
 static const struct command *find_command(const char *words)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+	for (size_t i = 0; i < command_count; i++)
 		if (text_equals(commands[i].words, words))
 			return &commands[i];
 	return NULL;
@@ -131,7 +61,7 @@ static bool is_first_word(const char *word)
 {
 	size_t length = strlen(word);
 
-	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+	for (size_t i = 0; i < command_count; i++)
 		if (text_starts_with(commands[i].words, word) && commands[i].words[length] == ' ')
 			return true;
 	return false;
@@ -142,7 +72,7 @@ static enum result refuse_words(const char *words, struct error *error)
 	const char *nearest = NULL;
 	size_t least = NEAR_DISTANCE_MAX + 1;
 
-	for (size_t i = 0; strlen(words) < WORDS_SIZE && i < ARRAY_LENGTH(commands); i++) {
+	for (size_t i = 0; strlen(words) < WORDS_SIZE && i < command_count; i++) {
 		size_t distance = text_distance(words, commands[i].words);
 
 		if (distance < least) {

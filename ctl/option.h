@@ -53,11 +53,34 @@ enum option {
 	OPTION_UNTIL,
 	OPTION_BY,
 	OPTION_ALL,
+	/* filters of lists */
+	OPTION_PLACE, /* --after of lists */
+	OPTION_STATE,
+	OPTION_TARGET,
+	OPTION_OVERDUE_BY,
+	OPTION_CLOSED_FROM,
+	OPTION_CLOSED_TO,
+	OPTION_CLOSE_REASON, /* --reason of list orders */
+	OPTION_SOURCE,
+	OPTION_TYPE,
+	OPTION_OUTCOME,
+	OPTION_REFUND_STATE,
+	OPTION_WHO,
+	OPTION_ACT,
+	OPTION_RESULT,
+	OPTION_AT_FROM, /* --from and --to of list audit */
+	OPTION_AT_TO,
+	OPTION_FOR,
+	OPTION_ONCE,
+	OPTION_INTERVAL,
+	OPTION_USER,
+	OPTION_ROLE,
 };
 
 enum {
-	OPTION_COUNT = OPTION_ALL + 1
+	OPTION_COUNT = OPTION_ROLE + 1
 };
+_Static_assert(OPTION_COUNT <= 64, "a set of options is 64 bits");
 
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 

@@ -1,26 +1,22 @@
 #include "ctl/order.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/base/moment.h"
 #include "common/base/text.h"
 #include "common/base/ulid.h"
-#include "common/order/audit.h"
-#include "common/order/close.h"
+#include "common/order/act_order.h"
 #include "common/order/extension.h"
 #include "common/order/order.h"
+#include "ctl/answer.h"
 #include "ctl/consent.h"
-#include "ctl/moment.h"
 #include "ctl/question.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
 
 enum {
-	REASON_MIN = 5, /* characters */
-	REASON_MAX = 500,
-	CONFIRM_CHARACTERS = 4, /* of the order number, typed instead of "yes" */
-	JSON_SIZE = 128,
+	DONE_SIZE = 128
 };
 
 /* NULL, and a complaint: the command line names no single order. */
@@ -34,76 +30,26 @@ static const char *read_order_no(const struct session *session, const char *verb
 	return NULL;
 }
 
-static size_t count_characters(const char *text)
-{
-	size_t count = 0;
-
-	for (; *text != '\0'; text++)
-		if (((unsigned char)*text & 0xC0) != 0x80)
-			count++;
-	return count;
-}
-
 /* A reason that is given has the right length. */
 static bool has_good_reason(const struct session *session, bool is_needed)
 {
 	const char *reason = option_text(session->options, OPTION_WHY);
-	size_t characters = reason == NULL ? 0 : count_characters(reason);
 
-	if ((reason == NULL && !is_needed) ||
-		(characters >= REASON_MIN && characters <= REASON_MAX))
+	if ((reason == NULL && !is_needed) || act_is_reason(reason))
 		return true;
-	output_complain("--reason needs %d to %d characters: why?", REASON_MIN, REASON_MAX);
+	output_complain("--reason needs %d to %d characters: why?", ACT_REASON_MIN, ACT_REASON_MAX);
 	return false;
 }
 
 /* ---- cancel */
 
-/* One cancel, and what its audit row needs. */
+/* One cancel. */
 struct cancel {
 	const struct session *session;
 	const char *order_no;
 	char request_id[ULID_SIZE];
 	struct order_detail detail; /* as it was when it was asked about */
 };
-
-static void describe(const struct order_detail *detail, const char *status, char json[JSON_SIZE])
-{
-	(void)text_format(json, JSON_SIZE, "{\"status\":\"%s\",\"expire_time\":%s%s%s}", status,
-		detail->expire_time[0] == '\0' ? "" : "\"",
-		detail->expire_time[0] == '\0' ? "null" : detail->expire_time,
-		detail->expire_time[0] == '\0' ? "" : "\"");
-}
-
-static enum result record(const struct cancel *cancel, struct db *db, const char *outcome,
-	const char *problem, struct error *error)
-{
-	const struct audit_actor actor = consent_actor(cancel->session, cancel->request_id);
-	bool is_done = problem == NULL;
-	char before[JSON_SIZE];
-	char after[JSON_SIZE];
-	const struct audit_act act = { .action = "cancel",
-		.target_type = "order",
-		.target_id = cancel->order_no,
-		.reason_text = option_text(cancel->session->options, OPTION_WHY),
-		.before_json = before,
-		.after_json = is_done ? after : NULL,
-		.result = outcome,
-		.error = problem };
-
-	describe(&cancel->detail, is_done ? "UNPAID" : cancel->detail.status, before);
-	describe(&cancel->detail, "CLOSED", after);
-	return audit_record(db, &actor, &act, error);
-}
-
-/* In the transaction of the close. */
-static enum result record_close(void *context, struct db *db, struct close_order *const *orders,
-	size_t count, struct error *error)
-{
-	(void)orders;
-	REQUIRE(count == 1);
-	return record(context, db, "ok", NULL, error);
-}
 
 /* Before anything is opened. */
 static bool can_confirm(const struct session *session)
@@ -122,8 +68,8 @@ static int confirm(const struct cancel *cancel)
 	const struct option_set *options = cancel->session->options;
 	const char *confirmed = option_text(options, OPTION_CONFIRM);
 	size_t length = strlen(cancel->order_no);
-	const char *end =
-		cancel->order_no + (length > CONFIRM_CHARACTERS ? length - CONFIRM_CHARACTERS : 0);
+	const char *end = cancel->order_no +
+			  (length > ACT_CONFIRM_CHARACTERS ? length - ACT_CONFIRM_CHARACTERS : 0);
 
 	if (confirmed != NULL && text_equals(confirmed, cancel->order_no))
 		return EXIT_STATUS_OK;
@@ -137,57 +83,24 @@ static int confirm(const struct cancel *cancel)
 	return EXIT_STATUS_REFUSED;
 }
 
-/* What is not closed leaves an audit row, too, but for an order that is not there. */
-static int refuse(const struct cancel *cancel, const char *outcome, const char *why, int status)
+static int close_confirmed(const struct cancel *cancel)
 {
+	const struct session *session = cancel->session;
+	const struct act_close request = { .order_no = cancel->order_no,
+		.typed = cancel->order_no,
+		.reason = option_text(session->options, OPTION_WHY) };
+	const struct audit_actor actor = consent_actor(session, cancel->request_id);
+	struct act_close_effect effect;
+	struct act_result answer;
 	struct error error = { .text = "" };
-	enum result result = record(cancel, cancel->session->db, outcome, why, &error);
+	char done[DONE_SIZE];
+	enum result result =
+		act_close_order(session->db, &request, &actor, &effect, &answer, &error);
 
-	output_complain("order %s: %s", cancel->order_no, why);
-	return result == RESULT_OK ? status : session_fail(cancel->session, result, &error);
-}
-
-static int tell(struct cancel *cancel, const struct close_order *order)
-{
-	switch (order->outcome) {
-	case CLOSE_OUTCOME_CLOSED:
-		output_say(&cancel->session->output, "order %s is CLOSED (audit request %s)",
-			cancel->order_no, cancel->request_id);
-		return EXIT_STATUS_OK;
-	case CLOSE_OUTCOME_ALREADY_PAID:
-		(void)text_copy(cancel->detail.status, sizeof(cancel->detail.status), "PAID");
-		return refuse(cancel, "refused", "it is PAID", EXIT_STATUS_REFUSED);
-	case CLOSE_OUTCOME_ALREADY_CLOSED:
-		(void)text_copy(cancel->detail.status, sizeof(cancel->detail.status), "CLOSED");
-		return refuse(cancel, "conflict", "it is CLOSED already", EXIT_STATUS_CONFLICT);
-	case CLOSE_OUTCOME_NOT_FOUND:
-		output_complain("there is no order %s", cancel->order_no);
-		return EXIT_STATUS_NOT_FOUND;
-	case CLOSE_OUTCOME_LOCKED:
-	case CLOSE_OUTCOME_NOT_DUE:
-		output_complain("order %s: somebody holds it, try again", cancel->order_no);
-		return EXIT_STATUS_TRY_AGAIN;
-	case CLOSE_OUTCOME_FAILED:
-		return refuse(cancel, "error", order->error, EXIT_STATUS_FAILED);
-	}
-	return EXIT_STATUS_FAILED;
-}
-
-static int close_confirmed(struct cancel *cancel)
-{
-	struct close_report report = { .transactions = 0 };
-	const struct close_request request = { .reason = CLOSE_REASON_OPERATOR,
-		.source = CLOSE_SOURCE_CONSOLE,
-		.report = &report,
-		.record = record_close,
-		.record_context = cancel };
-	struct close_order order = { .outcome = CLOSE_OUTCOME_LOCKED };
-	struct error error = { .text = "" };
-
-	(void)text_copy(order.order_no, sizeof(order.order_no), cancel->order_no);
-	enum result result = close_orders(cancel->session->db, &request, &order, 1, &error);
-	return result == RESULT_OK ? tell(cancel, &order)
-				   : session_fail(cancel->session, result, &error);
+	if (result != RESULT_OK)
+		return session_fail(session, result, &error);
+	(void)text_format(done, sizeof(done), "order %s is CLOSED", cancel->order_no);
+	return answer_tell(session, &answer, done);
 }
 
 int order_cancel_run(const struct session *session)
@@ -239,16 +152,18 @@ static int print_extension(const struct session *session, const char *order_no,
 static int extend(const struct session *session, const struct extension *extension)
 {
 	struct extension_result extended;
+	struct act_result answer;
 	struct error error = { .text = "" };
 	char request_id[ULID_SIZE];
 
 	ulid_generate(request_id);
 	const struct audit_actor actor = consent_actor(session, request_id);
-	enum result result = extension_run(session->db, extension, &actor, &extended, &error);
-	if (result == RESULT_OK)
-		return print_extension(session, extension->order_no, &extended);
-	int status = session_fail(session, result, &error);
-	return result == RESULT_CONFLICT ? EXIT_STATUS_REFUSED : status;
+	enum result result = act_extend(session->db, extension, &actor, &extended, &answer, &error);
+	if (result != RESULT_OK)
+		return session_fail(session, result, &error);
+	return answer.outcome == ACT_OUTCOME_DONE
+		       ? print_extension(session, extension->order_no, &extended)
+		       : answer_tell(session, &answer, "");
 }
 
 /* Either --until or --by. */

@@ -1,24 +1,19 @@
 #include "ctl/parked.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/text.h"
 #include "common/base/ulid.h"
-#include "common/io/json.h"
-#include "common/order/audit.h"
-#include "common/order/timeout_message.h"
-#include "ctl/parked_queue.h"
+#include "common/order/act_parked.h"
+#include "ctl/answer.h"
+#include "ctl/consent.h"
 #include "ctl/question.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
 
 enum {
-	SHORT_TEXT_SIZE = 120 + 1,
-	REASON_MIN = 5,
-	REASON_MAX = 500,
+	SHORT_TEXT_SIZE = 120 + 1
 };
 
 static const struct table_column list_columns[] = {
@@ -62,13 +57,23 @@ static void list_message(
 	table_add(table, values);
 }
 
+static enum result open_queue(const struct session *session, uint64_t limit,
+	struct parked_queue **queue_out, struct error *error)
+{
+	const struct parked_settings settings = { .broker = &session->settings->broker,
+		.topology = &session->settings->topology,
+		.program = "lapsectl" };
+
+	return parked_queue_open(
+		&settings, limit < PARKED_LOOK_MAX ? limit : PARKED_LOOK_MAX, queue_out, error);
+}
+
 int parked_list_run(const struct session *session)
 {
 	struct parked_queue *queue = NULL;
 	struct error error = { .text = "" };
-	uint64_t limit = option_number(session->options, OPTION_LIMIT, PARKED_MAX);
-	enum result result = parked_queue_open(
-		session->settings, limit < PARKED_MAX ? limit : PARKED_MAX, &queue, &error);
+	uint64_t limit = option_number(session->options, OPTION_LIMIT, PARKED_LOOK_MAX);
+	enum result result = open_queue(session, limit, &queue, &error);
 
 	if (result != RESULT_OK && result != RESULT_NONE)
 		return session_fail(session, result, &error);
@@ -83,114 +88,61 @@ int parked_list_run(const struct session *session)
 	return EXIT_STATUS_OK;
 }
 
-/* Why a message cannot be replayed; NULL: it can. */
-static const char *find_objection(
-	const struct parked_act *act, const struct parked_message *message, struct error *error)
+static void note_outcome(
+	struct parked_act *act, const char *sha256, const struct act_result *answer)
 {
-	char order_no[TEXT_KEY_SIZE];
-
-	if (!act->is_replay)
-		return NULL;
-	if (message->body == NULL)
-		return "it is longer than 64 KiB";
-	if (parked_queue_target(act->queue, message) == NULL)
-		return "it does not say which queue of ours it came from";
-	if (text_equals(message->type, TIMEOUT_MESSAGE_TYPE) || message->type[0] == '\0') {
-		if (timeout_message_parse((const uint8_t *)message->body, message->body_size,
-			    message->type, order_no, error) != RESULT_OK)
-			return error->text;
-	}
-	return NULL;
-}
-
-static enum result record(struct parked_act *act, const struct parked_message *message,
-	const char *result_word, const char *why, struct error *error)
-{
-	const struct audit_actor actor = {
-		.actor = act->session->actor,
-		.role = "admin",
-		.auth = "cli",
-		.request_id = act->request_id,
-	};
-	struct json *before = json_create_object();
-
-	json_set_text(before, "reason", message->reason);
-	json_set_text(before, "origin", message->origin);
-	json_set_text(before, "type", message->type);
-	json_set_text(before, "text", message->text);
-	char *before_json = json_write(before);
-	const struct audit_act audit = {
-		.action = act->verb,
-		.target_type = "parked",
-		.target_id = message->sha256,
-		.reason_text = act->reason,
-		.before_json = before_json,
-		.result = result_word,
-		.error = why,
-	};
-	enum result result = audit_record(act->session->db, &actor, &audit, error);
-	json_destroy(&before);
-	free(before_json);
-	return result;
-}
-
-/* The audit row is committed between the publish and the removal: dying there leaves a message that
- * is replayed twice, which is harmless, and never an act that nobody wrote down. */
-static enum result carry_out(
-	struct parked_act *act, struct parked_message *message, struct error *error)
-{
-	struct db *db = act->session->db;
-	enum result result = db_begin(db, error);
-
-	if (result == RESULT_OK)
-		result = record(act, message, "ok", NULL, error);
-	if (result == RESULT_OK && act->is_replay)
-		result = parked_queue_publish(act->queue, message, error);
-	if (result == RESULT_OK)
-		result = db_commit(db, error);
-	db_rollback(db); /* does nothing after a commit */
-	return result == RESULT_OK ? parked_queue_remove(act->queue, message, error) : result;
-}
-
-static void note_outcome(struct parked_act *act, const char *sha256, int status, const char *why)
-{
-	const char *const words[] = { status == EXIT_STATUS_OK          ? "done"
-				      : status == EXIT_STATUS_NOT_FOUND ? "not found"
-				      : status == EXIT_STATUS_REFUSED   ? "refused"
-									: "failed" };
-	const char *const values[] = { sha256, words[0], why };
+	static const char *const words[ACT_OUTCOME_COUNT] = { [ACT_OUTCOME_DONE] = "done",
+		[ACT_OUTCOME_NOT_FOUND] = "not found",
+		[ACT_OUTCOME_REFUSED] = "refused" };
+	const char *word = words[answer->outcome];
+	const char *const values[] = { sha256, word == NULL ? "failed" : word,
+		answer->words[0] == '\0' ? NULL : answer->words };
 
 	table_add(act->outcomes, values);
-	if (status > act->status)
-		act->status = status;
+	act->status = answer_find_worse(act->status, answer_status(answer->outcome));
+}
+
+/* What would happen. */
+static void foretell(struct parked_act *act, const char *sha256)
+{
+	struct act_result answer = { .words = "dry run: nothing was changed" };
+	struct error error = { .text = "" };
+	const struct parked_message *message = parked_queue_find(act->queue, sha256);
+	const char *objection = message == NULL || !act->is_replay
+					? NULL
+					: act_parked_objection(act->queue, message, &error);
+
+	if (message == NULL)
+		answer.outcome = ACT_OUTCOME_NOT_FOUND;
+	else if (objection != NULL)
+		answer.outcome = ACT_OUTCOME_REFUSED;
+	if (objection != NULL)
+		(void)text_copy(answer.words, sizeof(answer.words), objection);
+	note_outcome(act, sha256, &answer);
 }
 
 static void act_on(struct parked_act *act, const char *sha256)
 {
-	struct parked_message *message = parked_queue_find(act->queue, sha256);
+	const struct act_parked request = { .queue = act->queue,
+		.sha256 = sha256,
+		.is_replay = act->is_replay,
+		.reason = act->reason };
+	const struct audit_actor actor = consent_actor(act->session, act->request_id);
+	struct act_result answer;
 	struct error error = { .text = "" };
 
-	if (message == NULL) {
-		note_outcome(act, sha256, EXIT_STATUS_NOT_FOUND,
-			"it is not among the first messages of the queue");
-		return;
-	}
-	const char *objection = find_objection(act, message, &error);
-	if (objection != NULL) {
-		/* A refusal is written down, too. */
-		struct error ignored = { .text = "" };
-
-		(void)!record(act, message, "refused", objection, &ignored);
-		note_outcome(act, sha256, EXIT_STATUS_REFUSED, objection);
-		return;
-	}
 	if (option_is_given(act->session->options, OPTION_DRY_RUN)) {
-		note_outcome(act, sha256, EXIT_STATUS_OK, "dry run: nothing was changed");
+		foretell(act, sha256);
 		return;
 	}
-	enum result result = carry_out(act, message, &error);
-	note_outcome(act, sha256, result == RESULT_OK ? EXIT_STATUS_OK : EXIT_STATUS_TRY_AGAIN,
-		result == RESULT_OK ? NULL : error.text);
+	enum result result = act_on_parked(act->session->db, &request, &actor, &answer, &error);
+	if (result == RESULT_OK) {
+		note_outcome(act, sha256, &answer);
+		return;
+	}
+	const char *const values[] = { sha256, "failed", error.text };
+	table_add(act->outcomes, values);
+	act->status = answer_find_worse(act->status, EXIT_STATUS_TRY_AGAIN);
 }
 
 static bool is_allowed(const struct session *session, const char *verb)
@@ -212,7 +164,7 @@ static int run_act(struct parked_act *act)
 
 	if (status != EXIT_STATUS_OK)
 		return status;
-	enum result result = parked_queue_open(session->settings, PARKED_MAX, &act->queue, &error);
+	enum result result = open_queue(session, PARKED_LOOK_MAX, &act->queue, &error);
 	if (result != RESULT_OK && result != RESULT_NONE)
 		return session_fail(session, result, &error);
 	ulid_generate(act->request_id);
@@ -245,9 +197,8 @@ int parked_discard_run(const struct session *session)
 {
 	struct parked_act act = { .session = session, .verb = "discard" };
 
-	act.reason = option_text(session->options, OPTION_REASON);
-	if (act.reason == NULL || strlen(act.reason) < REASON_MIN ||
-		strlen(act.reason) > REASON_MAX)
+	act.reason = option_text(session->options, OPTION_WHY);
+	if (!act_is_reason(act.reason))
 		return session_refuse_usage(
 			"--reason needs 5 to 500 characters: why is it not needed?");
 	return begin_act(&act);

@@ -1,17 +1,13 @@
 /*
  * parked - the messages of lapse.parked: look at them, publish them again, throw them away.
  *
- * One pass of basic.get over at most PARKED_MAX messages, all of them given back but those that are
- * acted on.  The queue is a classic one, so that looking costs a message nothing.
+ * One pass of basic.get over at most PARKED_LOOK_MAX messages, all of them given back but those
+ * that are acted on.  The queue is a classic one, so that looking costs a message nothing.
  */
 #ifndef CTL_PARKED_H
 #define CTL_PARKED_H
 
 struct session;
-
-enum {
-	PARKED_MAX = 100
-};
 
 /* lapsectl list parked */
 int parked_list_run(const struct session *session);

@@ -7,8 +7,10 @@
 #include "common/base/shutdown.h"
 #include "common/base/text.h"
 #include "common/base/ulid.h"
-#include "common/order/audit.h"
+#include "common/order/act_task.h"
 #include "common/order/compensation.h"
+#include "ctl/answer.h"
+#include "ctl/consent.h"
 #include "ctl/question.h"
 #include "ctl/selection.h"
 #include "ctl/session.h"
@@ -41,22 +43,21 @@ static void begin(struct act *act, const struct session *session, const char *ve
 	ulid_generate(act->request_id);
 }
 
-static enum result carry_out(
-	const struct act *act, const struct selected_task *task, struct error *error)
+static enum result carry_out(const struct act *act, const struct selected_task *task,
+	struct act_result *result_out, struct error *error)
 {
-	const struct audit_actor actor = {
-		.actor = act->session->actor,
-		.role = "admin",
-		.auth = "cli",
-		.request_id = act->request_id,
-		.bulk_id = act->bulk_id[0] == '\0' ? NULL : act->bulk_id,
-	};
+	struct audit_actor actor = consent_actor(act->session, act->request_id);
+	const struct act_task shown = { .id = task->id,
+		.shown_retries = task->is_there ? task->retry_count : UINT32_MAX };
+	const struct act_resolve resolve = { .task_id = task->id,
+		.code = act->reason_code,
+		.text = act->reason_text,
+		.typed_order_no = option_text(act->session->options, OPTION_CONFIRM) };
 
+	actor.bulk_id = act->bulk_id[0] == '\0' ? NULL : act->bulk_id;
 	if (act->is_resolve)
-		return compensation_resolve(act->session->db, task->id, act->reason_code,
-			act->reason_text, &actor, error);
-	return compensation_requeue(act->session->db, task->id,
-		task->is_there ? task->retry_count : UINT32_MAX, &actor, error);
+		return act_resolve(act->session->db, &resolve, &actor, result_out, error);
+	return act_requeue(act->session->db, &shown, 0, &actor, result_out, error);
 }
 
 static void add_outcome(
@@ -70,39 +71,18 @@ static void add_outcome(
 	table_add(table, values);
 }
 
-/* The word of the list and the exit status of one result. */
-static const char *name_outcome(enum result result, int *status_out)
+/* The row of one task, and its exit status. */
+static int note_outcome(struct table *table, const struct selected_task *task, enum result result,
+	const struct act_result *answer, const struct error *error)
 {
-	switch (result) {
-	case RESULT_OK:
-		*status_out = EXIT_STATUS_OK;
-		return "done";
-	case RESULT_NONE:
-		*status_out = EXIT_STATUS_NOT_FOUND;
-		return "not_found";
-	case RESULT_CONFLICT:
-		*status_out = EXIT_STATUS_CONFLICT;
-		return "conflict";
-	case RESULT_TEMPORARY:
-		*status_out = EXIT_STATUS_TRY_AGAIN;
-		return "unknown";
-	case RESULT_PERMANENT:
-		*status_out = EXIT_STATUS_FAILED;
-		return "failed";
+	if (result != RESULT_OK) {
+		add_outcome(table, task, result == RESULT_TEMPORARY ? "unknown" : "failed",
+			error->text);
+		return result == RESULT_TEMPORARY ? EXIT_STATUS_TRY_AGAIN : EXIT_STATUS_FAILED;
 	}
-	return "";
-}
-
-static int find_worse(int left, int right)
-{
-	static const int ascending[] = { EXIT_STATUS_OK, EXIT_STATUS_NOT_FOUND,
-		EXIT_STATUS_CONFLICT, EXIT_STATUS_FAILED, EXIT_STATUS_TRY_AGAIN };
-	int worse = EXIT_STATUS_OK;
-
-	for (size_t i = 0; i < ARRAY_LENGTH(ascending); i++)
-		if (ascending[i] == left || ascending[i] == right)
-			worse = ascending[i];
-	return worse;
+	add_outcome(table, task, act_outcome_names[answer->outcome],
+		answer->words[0] == '\0' ? NULL : answer->words);
+	return answer_status(answer->outcome);
 }
 
 /* One transaction for each; a server that went away or a person who stops it ends it, and the rest
@@ -121,17 +101,16 @@ static int act_on_all(struct act *act)
 	shutdown_install();
 	for (; result != RESULT_TEMPORARY && i < act->selection.count; i++) {
 		const struct selected_task *task = &act->selection.tasks[i];
+		struct act_result answer = { .words = "" };
 		struct error error = { 0 };
-		int status = EXIT_STATUS_OK;
 
 		if (shutdown_is_requested())
 			break;
 		output_progress(output, "%s: %zu of %zu", act->verb, i, act->selection.count);
-		result = carry_out(act, task, &error);
-		done += result == RESULT_OK;
-		add_outcome(table, task, name_outcome(result, &status),
-			error.text[0] == '\0' ? NULL : error.text);
-		act->status = find_worse(act->status, status);
+		result = carry_out(act, task, &answer, &error);
+		done += result == RESULT_OK && answer.outcome == ACT_OUTCOME_DONE;
+		act->status = answer_find_worse(
+			act->status, note_outcome(table, task, result, &answer, &error));
 	}
 	output_end_progress(output);
 	table_print(table, output, stdout);
@@ -139,7 +118,7 @@ static int act_on_all(struct act *act)
 		act->selection.count, act->request_id);
 	if (i < act->selection.count) {
 		output_complain("stopped: %zu were left as they were", act->selection.count - i);
-		act->status = find_worse(act->status, EXIT_STATUS_FAILED);
+		act->status = answer_find_worse(act->status, EXIT_STATUS_FAILED);
 	}
 	table_destroy(&table);
 	return act->status;

@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/moment.h"
 #include "common/base/text.h"
 #include "common/base/ulid.h"
-#include "common/order/audit.h"
+#include "common/order/act_rule.h"
 #include "common/order/rule_change.h"
+#include "ctl/answer.h"
 #include "ctl/consent.h"
-#include "ctl/moment.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
 
@@ -211,8 +212,8 @@ int rule_add_run(const struct session *session)
 {
 	struct wish wish = { .from = "" };
 	struct error error = { .text = "" };
+	struct act_result answer;
 	char request_id[ULID_SIZE];
-	uint64_t id = 0;
 
 	ulid_generate(request_id);
 	const struct audit_actor actor = consent_actor(session, request_id);
@@ -230,29 +231,33 @@ int rule_add_run(const struct session *session)
 	status = consent_ask(session, "Add this rule?  New orders follow it within 5 seconds.");
 	if (status != EXIT_STATUS_OK)
 		return status;
-	enum result result = rule_add(session->db, &wish.definition,
-		option_text(session->options, OPTION_WHY), &actor, &id, &error);
+	enum result result = act_add_rule(session->db, &wish.definition,
+		option_text(session->options, OPTION_WHY), &actor, &answer, &error);
 	if (result != RESULT_OK)
 		return session_fail(session, result, &error);
-	return print_rule(session, id);
+	return answer.outcome == ACT_OUTCOME_DONE ? print_rule(session, answer.made_id)
+						  : answer_tell(session, &answer, "");
 }
 
 static int expire(const struct session *session, uint64_t id, const char *until)
 {
+	const struct act_rule_end request = {
+		.rule_id = id, .end = until, .reason = option_text(session->options, OPTION_WHY)
+	};
 	struct error error = { .text = "" };
+	struct act_result answer;
 	char request_id[ULID_SIZE];
 
 	ulid_generate(request_id);
 	const struct audit_actor actor = consent_actor(session, request_id);
-	enum result result = rule_end(
-		session->db, id, until, option_text(session->options, OPTION_WHY), &actor, &error);
-	if (result == RESULT_OK)
-		return print_rule(session, id);
-	int status = session_fail(session, result, &error);
-	return result == RESULT_CONFLICT ? EXIT_STATUS_REFUSED : status;
+	enum result result = act_end_rule(session->db, &request, &actor, &answer, &error);
+	if (result != RESULT_OK)
+		return session_fail(session, result, &error);
+	return answer.outcome == ACT_OUTCOME_DONE ? print_rule(session, id)
+						  : answer_tell(session, &answer, "");
 }
 
-int rule_expire_run(const struct session *session)
+int rule_end_run(const struct session *session)
 {
 	struct error error = { .text = "" };
 	char moment[MOMENT_SIZE];
@@ -261,7 +266,7 @@ int rule_expire_run(const struct session *session)
 
 	if (session->operand_count != 1 ||
 		!text_parse_uint(session->operands[0], 1, UINT64_MAX, &id))
-		return session_refuse_usage("rule expire takes the id of one rule");
+		return session_refuse_usage("rule end takes the id of one rule");
 	if (read_moment(session, OPTION_UNTIL, moment, &until, &error) != RESULT_OK)
 		return session_refuse_usage(error.text);
 	if (!consent_is_possible(session))

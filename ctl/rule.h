@@ -24,6 +24,6 @@ MUST_USE struct table *rule_create_table(void);
 
 int rule_list_run(const struct session *session);
 int rule_add_run(const struct session *session);
-int rule_expire_run(const struct session *session);
+int rule_end_run(const struct session *session);
 
 #endif
