@@ -8,6 +8,8 @@
 #define NO_RETURN __attribute__((noreturn))
 #define PRINTF_LIKE(text_place, first_place) \
 	__attribute__((format(printf, text_place, first_place)))
+/* The last argument is NULL. */
+#define NULL_ENDED          __attribute__((sentinel))
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

@@ -259,3 +259,51 @@ void settings_print_values(
 		(void)fprintf(file, "%s=%s (%s)\n", setting->name, describe_value(setting, source),
 			settings_source_origin(source, setting->name));
 }
+
+/* The value of a field; buffer is used for numbers. */
+static const char *show_value(
+	const struct setting *setting, const void *field, char *buffer, size_t buffer_size)
+{
+	const char *text = NULL;
+	uint64_t number = 0;
+	int choice = 0;
+
+	switch (setting->kind) {
+	case SETTING_KIND_TEXT:
+		memcpy(&text, field, sizeof(text));
+		return text == NULL ? "unset" : text;
+	case SETTING_KIND_SECRET:
+		memcpy(&text, field, sizeof(text));
+		return text == NULL ? "unset" : "set";
+	case SETTING_KIND_UINT:
+		memcpy(&number, field, sizeof(number));
+		(void)text_format(buffer, buffer_size, "%" PRIu64, number);
+		return buffer;
+	case SETTING_KIND_DURATION:
+		memcpy(&number, field, sizeof(number));
+		text_format_duration(buffer, buffer_size, number);
+		return buffer;
+	case SETTING_KIND_CHOICE:
+		memcpy(&choice, field, sizeof(choice));
+		return setting->choices[choice];
+	case SETTING_KIND_CUSTOM:
+	case SETTING_KIND_SHARED:
+	case SETTING_KIND_END:
+		break;
+	}
+	return "custom";
+}
+
+void settings_each(const struct setting *table, const void *settings,
+	void (*take)(void *context, const char *name, const char *value), void *context)
+{
+	struct walk walk = { .outer = table };
+	const struct setting *setting = NULL;
+	size_t offset = 0;
+	char buffer[32];
+
+	while ((setting = walk_on(&walk, &offset)) != NULL)
+		take(context, setting->name,
+			show_value(
+				setting, (const char *)settings + offset, buffer, sizeof(buffer)));
+}

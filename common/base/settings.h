@@ -97,15 +97,13 @@ struct setting {
 #define HOURS(n)        (UINT64_C(3600000) * (n))
 #define DAYS(n)         (UINT64_C(86400000) * (n))
 
-/* Fills settings, which is all zero before; mistakes go into report.  Clear it in any case. */
+/* Fills settings, all zero before; mistakes go into report.  Clear it in any case. */
 void settings_read(const struct setting *table, const struct settings_source *source,
 	void *settings, struct settings_report *report);
-/* Reports every LAPSE_ key of source that no program knows, with the nearest known one. */
+/* Reports every LAPSE_ key of source that nobody knows, with the nearest known one. */
 void settings_check_names(const struct settings_source *source, struct settings_report *report);
-/*
- * Reads again and replaces the secrets and custom fields of settings when nothing is wrong;
- * mistakes leave them as they are.  Pointers taken from those fields before are no longer valid.
- */
+/* Reads again and replaces the secrets and custom fields of settings when nothing is wrong;
+ * mistakes leave them as they are.  Pointers taken from those fields before are void. */
 void settings_reload(const struct setting *table, const struct settings_source *source,
 	void *settings, struct settings_report *report);
 /* Wipes secrets, frees, zeroes. */
@@ -113,8 +111,10 @@ void settings_clear(const struct setting *table, void *settings);
 
 /* One line per setting: key, default, help. */
 void settings_print_help(const struct setting *table, FILE *file);
+/* Every setting as it is in effect, for people: secrets "set" or "unset", others "custom". */
+void settings_each(const struct setting *table, const void *settings,
+	void (*take)(void *context, const char *name, const char *value), void *context);
 /* One line per setting: key, value (secrets as "set" or "unset"), where it comes from. */
 void settings_print_values(
 	const struct setting *table, const struct settings_source *source, FILE *file);
-
 #endif

@@ -146,6 +146,9 @@ static void keep_answer(
 	if (httpd->listener < 0)
 		(void)MHD_add_response_header(
 			exchange->response, MHD_HTTP_HEADER_CONNECTION, "close");
+	for (const struct httpd_constant *constant = httpd->settings.constants;
+		constant != NULL && constant->name != NULL; constant++)
+		(void)MHD_add_response_header(exchange->response, constant->name, constant->value);
 	for (size_t i = 0; i < HTTPD_HEADER_MAX && answer->headers[i].name != NULL; i++)
 		(void)MHD_add_response_header(
 			exchange->response, answer->headers[i].name, answer->headers[i].value);
@@ -241,6 +244,8 @@ static void start_daemon(struct httpd *httpd)
 	httpd->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
 		on_request, httpd, MHD_OPTION_LISTEN_SOCKET, httpd->listener,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)httpd->settings.connection_max,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		(unsigned int)httpd->settings.connection_per_address_max,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY_BYTES,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, httpd,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, httpd, MHD_OPTION_UNESCAPE_CALLBACK,
@@ -350,19 +355,4 @@ void httpd_step(struct httpd *httpd, uint64_t wait_ms)
 	resume_due(httpd, now_ms);
 	(void)MHD_run_wait(httpd->daemon, (int32_t)shorten_wait(httpd, wait_ms, now_ms));
 	httpd_clients_cut_slow(&httpd->clients, httpd->settings.time_limit_ms);
-}
-
-const char *httpd_header(const struct httpd_request *request, const char *name)
-{
-	return MHD_lookup_connection_value(request->library_request, MHD_HEADER_KIND, name);
-}
-
-const char *httpd_query(const struct httpd_request *request, const char *name)
-{
-	const char *value = NULL;
-
-	if (MHD_lookup_connection_value_n(request->library_request, MHD_GET_ARGUMENT_KIND, name,
-		    strlen(name), &value, NULL) != MHD_YES)
-		return NULL;
-	return value == NULL ? "" : value;
 }

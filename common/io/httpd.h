@@ -18,8 +18,9 @@
 struct httpd;
 
 enum {
-	HTTPD_HEADER_VALUE_SIZE = 128,
-	HTTPD_HEADER_MAX = 4
+	HTTPD_HEADER_VALUE_SIZE = 512,
+	HTTPD_HEADER_MAX = 6,
+	HTTPD_PEER_SIZE = 46, /* an IPv6 address as text */
 };
 
 struct httpd_request {
@@ -56,8 +57,15 @@ struct httpd_route {
 		void *context, const struct httpd_request *request, struct httpd_answer *answer);
 };
 
+/* A header that every answer of a server carries, also those no route makes. */
+struct httpd_constant {
+	const char *name; /* NULL ends the list */
+	const char *value;
+};
+
 struct httpd_settings {
-	const char *address; /* see endpoint */
+	const char *address;                    /* see endpoint */
+	const struct httpd_constant *constants; /* NULL: none */
 	const struct httpd_route *routes;
 	/* Fills the answer to a request that no route takes: 404, 405 or 413, in answer->status.
 	 * NULL: one plain line. */
@@ -66,6 +74,7 @@ struct httpd_settings {
 	void *context;
 	size_t body_max; /* bytes; more is answered 413 */
 	uint32_t connection_max;
+	uint32_t connection_per_address_max; /* 0: no limit of its own */
 	/* For a client to send its request and take the answer, and for a kept connection until
 	 * the next request is complete. */
 	uint64_t time_limit_ms;
@@ -89,5 +98,10 @@ void httpd_add_header(struct httpd_answer *answer, const char *name, const char 
 /* NULL when absent, "" for a name without a value; borrowed for the handler's run. */
 const char *httpd_header(const struct httpd_request *request, const char *name);
 const char *httpd_query(const struct httpd_request *request, const char *name);
+/* Every name and value of the query, in their order; value is never NULL. */
+void httpd_each_query(const struct httpd_request *request,
+	void (*take)(void *context, const char *name, const char *value), void *context);
+/* The address at the other end of the connection; an IPv4 one that came over IPv6 as IPv4. */
+void httpd_peer(const struct httpd_request *request, char peer_out[HTTPD_PEER_SIZE]);
 
 #endif

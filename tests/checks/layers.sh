@@ -70,6 +70,7 @@ check_libraries() {
 		place["microhttpd"] = "^common/io/httpd"
 		place["jansson"] = "^common/io/json"
 		place["openssl"] = "^common/io/signature"
+		place["crypt"] = "^common/io/password"
 		place["check"] = "^tests/"
 		place["pthread"] = "^(common/service/|tests/)"
 		wrong = 0

@@ -64,7 +64,35 @@ static void handle_dead(
 	answer->drop_connection = true;
 }
 
+static void add_pair(void *context, const char *name, const char *value)
+{
+	char *text = context;
+	size_t size = strlen(text);
+
+	(void)text_format(text + size, 256 - size, "[%s=%s]", name, value);
+}
+
+/* Who asks, and every pair of the query in its order. */
+static void handle_pairs(
+	void *context, const struct httpd_request *request, struct httpd_answer *answer)
+{
+	char peer[HTTPD_PEER_SIZE];
+	char text[256] = "";
+
+	(void)context;
+	httpd_peer(request, peer);
+	(void)text_copy(text, sizeof(text), peer);
+	httpd_each_query(request, add_pair, text);
+	answer_text(answer, text);
+}
+
+static const struct httpd_constant constants[] = {
+	{ "X-Always", "here" },
+	{ NULL, NULL },
+};
+
 static const struct httpd_route routes[] = {
+	{ "GET", "/pairs", handle_pairs },
 	{ "POST", "/echo", handle_echo },
 	{ "GET", "/describe", handle_describe },
 	{ "GET", "/items/*", handle_describe },
@@ -73,6 +101,7 @@ static const struct httpd_route routes[] = {
 };
 
 static const struct httpd_settings server = { .address = "127.0.0.1:0",
+	.constants = constants,
 	.routes = routes,
 	.body_max = BODY_MAX,
 	.connection_max = CONNECTION_MAX,
@@ -135,6 +164,21 @@ START_TEST(query_and_headers_reach_the_handler)
 		"HTTP/1.1 200", "x=yes");
 	expect("GET /describe" TAIL, "HTTP/1.1 200", "Retry-After: 7");
 	expect("GET /describe" TAIL, "HTTP/1.1 200", "Content-Type: text/plain; charset=utf-8");
+}
+END_TEST
+
+START_TEST(every_pair_of_the_query_and_the_peer_are_told)
+{
+	expect("GET /pairs?a=1&b&a=%3C2&c=x+y" TAIL, "HTTP/1.1 200",
+		"127.0.0.1[a=1][b=][a=<2][c=x y]");
+}
+END_TEST
+
+START_TEST(constant_headers_stand_in_every_answer)
+{
+	expect("GET /describe" TAIL, "HTTP/1.1 200", "X-Always: here");
+	expect("GET /nothing" TAIL, "HTTP/1.1 404", "X-Always: here");
+	expect("POST /describe" TAIL, "HTTP/1.1 405", "X-Always: here");
 }
 END_TEST
 
@@ -301,6 +345,8 @@ int main(void)
 		each_path_and_method_has_its_answer,
 		head_is_get_without_a_body,
 		query_and_headers_reach_the_handler,
+		every_pair_of_the_query_and_the_peer_are_told,
+		constant_headers_stand_in_every_answer,
 		an_encoded_nul_does_not_end_a_path,
 		a_body_up_to_the_limit_is_taken_whole,
 		a_larger_body_is_refused_before_it_is_read,

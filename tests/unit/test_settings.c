@@ -323,6 +323,30 @@ START_TEST(help_shows_every_setting_with_its_default)
 }
 END_TEST
 
+static void add_line(void *context, const char *name, const char *value)
+{
+	char *text = context;
+	size_t size = strlen(text);
+
+	(void)text_format(text + size, 4096 - size, "%s=%s\n", name, value);
+}
+
+START_TEST(settings_in_effect_are_told_and_secrets_are_not)
+{
+	static const char *const words[] = { "LAPSE_MYSQL_URL=mysql://u:hush@h/d",
+		"LAPSE_SWEEP_BATCH=7", NULL };
+	char text[4096] = "";
+
+	read_words(words);
+	settings_each(table, &settings, add_line, text);
+	ck_assert_msg(strstr(text, "LAPSE_SWEEP_BATCH=7\n") != NULL, "%s", text);
+	ck_assert_ptr_nonnull(strstr(text, "LAPSE_LOCK_WAIT=2s\n"));
+	ck_assert_ptr_nonnull(strstr(text, "LAPSE_MYSQL_URL=set\n"));
+	ck_assert_ptr_nonnull(strstr(text, "LAPSE_NOTIFY_SECRET=unset\n"));
+	ck_assert_ptr_null(strstr(text, "hush"));
+}
+END_TEST
+
 START_TEST(values_are_shown_with_their_origin_and_secrets_are_not)
 {
 	static const char *const words[] = { "LAPSE_MYSQL_URL=mysql://u:hush@h/d",
@@ -354,6 +378,7 @@ int main(void)
 		a_reload_with_a_mistake_changes_nothing,
 		a_cleared_struct_holds_nothing,
 		help_shows_every_setting_with_its_default,
+		settings_in_effect_are_told_and_secrets_are_not,
 		values_are_shown_with_their_origin_and_secrets_are_not,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
