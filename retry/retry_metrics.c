@@ -8,7 +8,8 @@
 enum {
 	HOST_MAX = 2 + SUBSCRIBER_MAX,
 	LABELS_SIZE = 320,
-	ALERT_SERIES_MAX = ALERT_TARGET_MAX * RETRY_ALERT_RESULT_COUNT,
+	ALERT_RESULT_COUNT = ALERT_RESULT_RATE_LIMITED + 1,
+	ALERT_SERIES_MAX = ALERT_TARGET_MAX * ALERT_RESULT_COUNT,
 };
 
 enum family {
@@ -17,6 +18,7 @@ enum family {
 	FAMILY_CIRCUIT_OPEN,
 	FAMILY_INFLIGHT,
 	FAMILY_ALERTS,
+	FAMILY_SUPPRESSED,
 };
 
 /* By kind, then by enum retry_call_result. */
@@ -39,8 +41,9 @@ static const char *const call_series[] = {
 static const char *const kind_series[] = { "kind=\"stock_restore\"", "kind=\"refund\"",
 	"kind=\"webhook\"", NULL };
 
-static const char *const alert_results[] = { "ok", "http_error", "body_error", "timeout",
-	"rate_limited" };
+/* By enum retry_suppressed. */
+static const char *const suppressed_series[] = { "reason=\"silence\"", "reason=\"group\"",
+	"reason=\"repeat\"", NULL };
 
 /* Filled once, when the settings are known. */
 static char hosts[HOST_MAX][HTTP_TARGET_SIZE];
@@ -73,6 +76,10 @@ const struct metric_family retry_metric_families[] = {
 		.name = "lapse_alert_deliveries_total",
 		.help = "Alert messages sent, by what came of it.",
 		.series = alert_series },
+	[FAMILY_SUPPRESSED] = { .type = METRIC_TYPE_COUNTER,
+		.name = "lapse_alerts_suppressed_total",
+		.help = "Alerts that got no message of their own, by the reason.",
+		.series = suppressed_series },
 	METRIC_END,
 };
 
@@ -96,12 +103,12 @@ static void add_host(const char *url)
 static void add_alert_target(const char *name)
 {
 	(void)text_copy(alert_names[alert_name_count], sizeof(alert_names[0]), name);
-	for (size_t i = 0; i < RETRY_ALERT_RESULT_COUNT; i++) {
-		size_t place = alert_name_count * RETRY_ALERT_RESULT_COUNT + i;
+	for (size_t i = 0; i < ALERT_RESULT_COUNT; i++) {
+		size_t place = alert_name_count * ALERT_RESULT_COUNT + i;
 
 		/* Names are of [a-z0-9_], so nothing needs an escape. */
 		(void)text_format(alert_labels[place], sizeof(alert_labels[0]),
-			"target=\"%s\",result=\"%s\"", name, alert_results[i]);
+			"target=\"%s\",result=\"%s\"", name, alert_result_names[i]);
 		alert_series[place] = alert_labels[place];
 		alert_series[place + 1] = NULL;
 	}
@@ -154,15 +161,20 @@ void retry_metrics_set_circuit(const char *host, double open)
 			metrics_set(&retry_metric_families[FAMILY_CIRCUIT_OPEN], i, open);
 }
 
-void retry_metrics_count_alert(const char *target, enum retry_alert_result result)
+void retry_metrics_count_alert(const char *target, enum alert_result result)
 {
 	for (size_t i = 0; i < alert_name_count; i++)
 		if (text_equals(alert_names[i], target))
 			metrics_add(&retry_metric_families[FAMILY_ALERTS],
-				i * RETRY_ALERT_RESULT_COUNT + (size_t)result, 1);
+				i * ALERT_RESULT_COUNT + (size_t)result, 1);
 }
 
 void retry_metrics_set_inflight(uint64_t count)
 {
 	metrics_set(&retry_metric_families[FAMILY_INFLIGHT], 0, (double)count);
+}
+
+void retry_metrics_count_suppressed(enum retry_suppressed reason, uint64_t count)
+{
+	metrics_add(&retry_metric_families[FAMILY_SUPPRESSED], (size_t)reason, count);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "common/order/compensation.h"
+#include "common/report/alert_answer.h"
 #include "common/service/metrics.h"
 
 struct retry_settings;
@@ -19,13 +20,11 @@ enum retry_call_result {
 	RETRY_CALL_RESULT_COUNT,
 };
 
-enum retry_alert_result {
-	RETRY_ALERT_OK,
-	RETRY_ALERT_HTTP_ERROR,
-	RETRY_ALERT_BODY_ERROR,
-	RETRY_ALERT_TIMEOUT,
-	RETRY_ALERT_RATE_LIMITED,
-	RETRY_ALERT_RESULT_COUNT,
+/* Alerts that got no message of their own. */
+enum retry_suppressed {
+	RETRY_SUPPRESSED_SILENCE, /* an operator has silenced it */
+	RETRY_SUPPRESSED_GROUP,   /* told in the message of another */
+	RETRY_SUPPRESSED_REPEAT,  /* raised again while it was firing */
 };
 
 extern const struct metric_family retry_metric_families[];
@@ -37,7 +36,8 @@ void retry_metrics_count_task(enum compensation_kind kind, enum retry_call_resul
 void retry_metrics_note_call(enum compensation_kind kind, uint64_t duration_ms);
 /* host as http_format_target writes it; targets behind one host share its gauge. */
 void retry_metrics_set_circuit(const char *host, double open);
-void retry_metrics_count_alert(const char *target, enum retry_alert_result result);
+void retry_metrics_count_alert(const char *target, enum alert_result result);
+void retry_metrics_count_suppressed(enum retry_suppressed reason, uint64_t count);
 void retry_metrics_set_inflight(uint64_t count);
 
 #endif
