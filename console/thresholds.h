@@ -38,14 +38,14 @@ struct thresholds_fleet {
 /* One rule.  read gives the figure to compare: false when it cannot be told now. */
 struct threshold_rule {
 	const char *name;
-	enum alert_severity severity;
-	double limit; /* fires above it; below it when is_below */
-	bool is_below;
-	uint64_t for_ms;
 	const char *summary;
 	const char *unit; /* "s" or "" */
 	bool (*read)(const struct snapshot_figures *figures, const struct thresholds_fleet *fleet,
 		double *value_out);
+	double limit; /* fires above it; when is_equal: at it */
+	uint64_t for_ms;
+	enum alert_severity severity;
+	bool is_equal;
 };
 
 extern const struct threshold_rule threshold_rules[];
@@ -57,13 +57,18 @@ void thresholds_destroy(struct thresholds **thresholds);
 /* Should rules be evaluated at the moment?  scrape_age_ms: since the last scrape, UINT64_MAX:
  * never. */
 bool thresholds_is_active(const struct thresholds *thresholds, uint64_t scrape_age_ms);
-/*
- * One evaluation of all rules at now_ms (clock_now_ms).  Not active: what fires is resolved.  A
- * rule whose figure is unknown keeps its state.  A failure is tried again with the next call.
- */
+/* What is to be judged. */
+struct thresholds_view {
+	const struct snapshot_figures *figures;
+	const struct thresholds_fleet *fleet;
+	uint64_t now_ms; /* clock_now_ms */
+	bool is_active;  /* false: what fires is resolved */
+};
+
+/* One evaluation of all rules.  A rule whose figure is unknown keeps its state.  A failure is tried
+ * again with the next call. */
 MUST_USE enum result thresholds_evaluate(struct thresholds *thresholds, struct db *db,
-	const struct snapshot_figures *figures, const struct thresholds_fleet *fleet,
-	bool is_active, uint64_t now_ms, struct error *error);
+	const struct thresholds_view *view, struct error *error);
 /* Somebody else leads now: forgets what was written. */
 void thresholds_forget(struct thresholds *thresholds);
 

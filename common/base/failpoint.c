@@ -29,5 +29,7 @@ void failpoint_pass(const char *name)
 		return;
 	if (text_starts_with(action, "exit"))
 		_exit(EXIT_STATUS_FAILED);
+	while (text_starts_with(action, "hang"))
+		(void)pause();
 	(void)kill(getpid(), text_starts_with(action, "stop") ? SIGSTOP : SIGKILL);
 }

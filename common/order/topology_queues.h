@@ -30,7 +30,5 @@ struct topology_queue {
 size_t topology_list_queues(const struct topology *topology, struct topology_queue *queues);
 /* What a queue is for, in one word: "due", "parked", "webhooks", "level", "fixed". */
 const char *topology_role_name(enum topology_role role);
-/* The delayed exchange of mode plugin, borrowed. */
-const char *topology_timeout_exchange(const struct topology *topology);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "common/base/log.h"
 #include "common/order/alert.h"
+#include "common/report/contract.h"
 #include "common/service/metrics.h"
 
 enum {
@@ -15,13 +16,7 @@ enum family {
 	FAMILY_DURATION,
 	FAMILY_BATCH,
 	FAMILY_REPEATS,
-	FAMILY_VIOLATIONS,
 	FAMILY_COUNT,
-};
-
-enum violation {
-	VIOLATION_CLOSE_COUNT,
-	VIOLATION_CLOSE_EARLY,
 };
 
 #define BY_SOURCE(reason)                                                                     \
@@ -46,8 +41,6 @@ static const char *const source_series[] = { "source=\"message\"", "source=\"swe
 static const char *const lag_series[] = { "source=\"message\"", "source=\"sweep\"", NULL };
 static const char *const repeat_series[] = { "cause=\"deadlock\"", "cause=\"lock_wait\"",
 	"cause=\"changed\"", "cause=\"connection\"", "cause=\"split\"", NULL };
-static const char *const violation_series[] = { "check=\"close_count\"", "check=\"close_early\"",
-	"check=\"lease\"", NULL };
 
 static const double lag_bounds[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60,
 	120, 300, 1800, 14400, 0 };
@@ -67,25 +60,13 @@ static const struct metric_family families[] = {
 		source_series, batch_bounds },
 	[FAMILY_REPEATS] = { METRIC_TYPE_COUNTER, "lapse_close_repeats_total",
 		"Batches done again, by cause.", repeat_series, NULL },
-	[FAMILY_VIOLATIONS] = { METRIC_TYPE_COUNTER, "lapse_contract_violations_total",
-		"Broken promises that were seen and rolled back; must stay 0.", violation_series,
-		NULL },
 	[FAMILY_COUNT] = METRIC_END,
 };
 
 void close_report_register(void)
 {
 	metrics_register(families);
-}
-
-static void count_violations(const struct close_report *report)
-{
-	metrics_add(&families[FAMILY_VIOLATIONS], VIOLATION_CLOSE_COUNT, report->count_violations);
-	metrics_add(&families[FAMILY_VIOLATIONS], VIOLATION_CLOSE_EARLY, report->early_violations);
-	if (report->count_violations + report->early_violations > 0)
-		log_error(log_event("contract_violation"),
-			log_uint("close_count", report->count_violations),
-			log_uint("close_early", report->early_violations));
+	contract_register();
 }
 
 void close_report_count(
@@ -109,7 +90,8 @@ void close_report_count(
 		outcomes[CLOSE_OUTCOME_CLOSED]);
 	for (size_t i = 0; i < CLOSE_REPEAT_COUNT; i++)
 		metrics_add(&families[FAMILY_REPEATS], i, report->repeats[i]);
-	count_violations(report);
+	contract_count(CONTRACT_CHECK_CLOSE_COUNT, report->count_violations);
+	contract_count(CONTRACT_CHECK_CLOSE_EARLY, report->early_violations);
 	if (count == 0)
 		return;
 	metrics_observe(

@@ -34,6 +34,7 @@ struct snapshot_settings {
 	uint64_t overdue_grace_ms;    /* LAPSE_OVERDUE_GRACE */
 	uint64_t sweep_interval_ms;   /* LAPSE_SWEEP_INTERVAL, for the promise of two intervals */
 	uint64_t retention_ms;        /* LAPSE_RETENTION */
+	uint64_t lease_ms;            /* LAPSE_LEASE */
 	/* Called between the statements of a long check, at most twice a second, so that the loop
 	 * can note a turn and serve its door.  Must not use the snapshot.  May be NULL. */
 	void (*serve)(void *context);

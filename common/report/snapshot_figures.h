@@ -79,6 +79,7 @@ struct snapshot_state {
 	bool is_known;
 	uint64_t unknown_since_ms;   /* by clock_now_ms, when it is not */
 	char why[SNAPSHOT_WHY_SIZE]; /* it is unknown; one line, no secrets */
+	uint64_t errors;             /* failures since the start */
 };
 
 struct snapshot_figures {

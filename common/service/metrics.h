@@ -19,6 +19,13 @@ enum metric_type {
 	METRIC_TYPE_MEASURED, /* a counter kept by somebody else and set here, like CPU seconds */
 	METRIC_TYPE_GAUGE,
 	METRIC_TYPE_HISTOGRAM,
+	/*
+	 * Their series are not there until they are shown: no figure is shown when it is not known.
+	 * Only of such a series may the label be written after the start: before it is shown for
+	 * the first time, into the text that stands in series.
+	 */
+	METRIC_TYPE_KNOWN_COUNTER,
+	METRIC_TYPE_KNOWN_GAUGE,
 };
 
 /*
@@ -52,6 +59,13 @@ void metrics_close(void);
 void metrics_add(const struct metric_family *family, size_t series, uint64_t amount);
 void metrics_set(const struct metric_family *family, size_t series, double value);
 void metrics_observe(const struct metric_family *family, size_t series, double value);
+/* A series of the last two types that is not there is there with 0 from now on; metrics_set does the same with
+ * a value, while metrics_add to one that is not there is lost. */
+void metrics_show(const struct metric_family *family, size_t series);
+/* Takes such a series away, until it is shown again. */
+void metrics_drop(const struct metric_family *family, size_t series);
+/* All series of such a family. */
+void metrics_drop_all(const struct metric_family *family);
 /* The value of a counter, for dumps and tests. */
 uint64_t metrics_count(const struct metric_family *family, size_t series);
 

@@ -49,6 +49,8 @@ static struct {
 	atomic_bool is_draining;
 	_Atomic uint64_t turns;
 	_Atomic uint64_t last_turn_ms;
+	_Atomic uint64_t scrape_ms; /* 0: never */
+	void (*dump)(void);
 	atomic_bool is_stopping;
 	bool is_running;
 	pthread_t thread;
@@ -123,6 +125,12 @@ bool ops_is_check_well(const char *name)
 void ops_set_draining(void)
 {
 	atomic_store(&ops.is_draining, true);
+}
+
+void ops_set_last_words(void (*dump)(void))
+{
+	REQUIRE(!ops.is_running);
+	ops.dump = dump;
 }
 
 void ops_note_turn(void)
@@ -214,6 +222,7 @@ static void answer_metrics(
 {
 	(void)context;
 	(void)request;
+	atomic_store(&ops.scrape_ms, clock_now_ms());
 	process_metrics_update();
 	answer->status = 200;
 	answer->content_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -234,6 +243,8 @@ NO_RETURN static void end_process(void)
 	append_checks(text, true);
 	log_error(log_event("loop_stuck"), log_uint("silent_checks", WATCH_SILENT_MAX),
 		log_uint("turns", atomic_load(&ops.turns)), log_text("checks", text));
+	if (ops.dump != NULL)
+		ops.dump();
 	_exit(EXIT_STATUS_BUG);
 }
 
@@ -324,6 +335,16 @@ void ops_stop(void)
 	ops.check_count = 0;
 	atomic_store(&ops.is_stopping, false);
 	atomic_store(&ops.is_draining, false);
+}
+
+uint64_t ops_scrape_age_ms(void)
+{
+	uint64_t scrape_ms = atomic_load(&ops.scrape_ms);
+	uint64_t now_ms = clock_now_ms();
+
+	if (scrape_ms == 0)
+		return UINT64_MAX;
+	return now_ms > scrape_ms ? now_ms - scrape_ms : 0;
 }
 
 uint16_t ops_port(void)

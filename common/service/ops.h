@@ -34,8 +34,13 @@ bool ops_is_check_well(const char *name);
 /* All checks are well and nobody asked to stop. */
 bool ops_is_ready(void);
 void ops_set_draining(void);
+/* What the watchdog does before it ends the process, on the thread: write what is known. */
+void ops_set_last_words(void (*dump)(void));
 /* The loop has turned. */
 void ops_note_turn(void);
+
+/* Since /metrics was asked for the last time; UINT64_MAX: never. */
+uint64_t ops_scrape_age_ms(void);
 
 /* The port it listens on; 0 without an address. */
 uint16_t ops_port(void);

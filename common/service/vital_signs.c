@@ -92,6 +92,7 @@ void vital_signs_open(const char *program, unsigned int checks)
 			dependency_series[count++] = check_names[i].labels;
 	}
 	dependency_series[count] = NULL;
+	ops_set_last_words(vital_signs_log_metrics);
 	describe_build(program);
 	metrics_register(build_families);
 	metrics_set(&build_families[0], 0, 1);

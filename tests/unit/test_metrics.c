@@ -169,6 +169,62 @@ START_TEST(a_label_is_escaped)
 }
 END_TEST
 
+static char late_label[32];
+static const char *const optional_series[] = { "what=\"a\"", late_label, NULL };
+static const struct metric_family optional_families[] = {
+	{ .type = METRIC_TYPE_KNOWN_GAUGE,
+		.name = "t_known",
+		.help = "Known.",
+		.series = optional_series },
+	{ .type = METRIC_TYPE_KNOWN_COUNTER,
+		.name = "t_seen_total",
+		.help = "Seen.",
+		.series = optional_series },
+	METRIC_END,
+};
+
+static void check_lacks(const char *words)
+{
+	char *text = write_all();
+
+	ck_assert_msg(strstr(text, words) == NULL, "\"%s\" in\n%s", words, text);
+	free(text);
+}
+
+START_TEST(a_figure_that_is_not_known_is_not_there)
+{
+	metrics_register(optional_families);
+	check_lacks("t_known");
+	metrics_set(&optional_families[0], 0, 0);
+	check_has("# TYPE t_known gauge\nt_known{what=\"a\"} 0\n");
+	metrics_set(&optional_families[0], 0, (double)NAN);
+	check_has("t_known{what=\"a\"} NaN\n");
+	metrics_drop(&optional_families[0], 0);
+	check_lacks("t_known");
+	metrics_set(&optional_families[0], 0, 7);
+	metrics_drop_all(&optional_families[0]);
+	check_lacks("t_known");
+}
+END_TEST
+
+START_TEST(a_series_may_come_later_with_a_label_of_its_own)
+{
+	metrics_register(optional_families);
+	metrics_show(&optional_families[1], 0);
+	metrics_add(&optional_families[1], 0, 2);
+	metrics_add(&optional_families[1], 1, 5);
+	check_has("# TYPE t_seen_total counter\nt_seen_total{what=\"a\"} 2\n");
+	check_lacks("t_seen_total{}");
+	ck_assert(metrics_write_label(late_label, sizeof(late_label), "what", "b"));
+	metrics_show(&optional_families[1], 1);
+	check_has("t_seen_total{what=\"a\"} 2\nt_seen_total{what=\"b\"} 0\n");
+	metrics_add(&optional_families[1], 1, 1);
+	metrics_show(&optional_families[1], 1);
+	check_has("t_seen_total{what=\"b\"} 1\n");
+	late_label[0] = '\0';
+}
+END_TEST
+
 START_TEST(no_registry_is_an_empty_page)
 {
 	metrics_close();
@@ -220,6 +276,8 @@ int main(void)
 		a_family_that_is_not_registered_is_ignored,
 		registering_twice_keeps_one_family_and_its_count,
 		a_label_is_escaped,
+		a_figure_that_is_not_known_is_not_there,
+		a_series_may_come_later_with_a_label_of_its_own,
 		no_registry_is_an_empty_page,
 		nothing_is_lost_when_many_threads_count,
 	};
