@@ -40,6 +40,7 @@ enum family {
 
 enum settled_series {
 	SETTLED_ACK,
+	SETTLED_REPUBLISHED, /* never: an event has no time to wait for */
 	SETTLED_PARKED,
 	SETTLED_REQUEUED,
 	SETTLED_COUNT,
@@ -50,7 +51,8 @@ enum settled_series {
 static const char *const delivery_series[] = { WEBHOOKS_QUEUE "redelivered=\"false\"",
 	WEBHOOKS_QUEUE "redelivered=\"true\"", NULL };
 static const char *const settled_series[] = { WEBHOOKS_QUEUE "outcome=\"ack\"",
-	WEBHOOKS_QUEUE "outcome=\"parked\"", WEBHOOKS_QUEUE "outcome=\"requeued\"", NULL };
+	WEBHOOKS_QUEUE "outcome=\"republished\"", WEBHOOKS_QUEUE "outcome=\"parked\"",
+	WEBHOOKS_QUEUE "outcome=\"requeued\"", NULL };
 
 static const struct metric_family events_metrics[] = {
 	[FAMILY_INFLIGHT] = { METRIC_TYPE_GAUGE, "lapse_inflight",

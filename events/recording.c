@@ -27,8 +27,10 @@ static const char *const consumed_series[] = { "result=\"new\"", "result=\"dupli
 	"result=\"parked\"", "result=\"error\"", NULL };
 
 static const struct metric_family families[] = {
-	{ METRIC_TYPE_COUNTER, "lapse_events_consumed_total",
-		"Events taken, by what was done with them.", consumed_series, NULL },
+	{ .type = METRIC_TYPE_COUNTER,
+		.name = "lapse_events_consumed_total",
+		.help = "Events taken, by what was done with them.",
+		.series = consumed_series },
 	METRIC_END,
 };
 

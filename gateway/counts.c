@@ -40,7 +40,8 @@ static_assert(ARRAY_LENGTH(request_series) == CODE_COUNT * (COUNTS_ROUTE_OTHER +
 static const char *const payment_series[] = { "outcome=\"applied\"", "outcome=\"late\"",
 	"outcome=\"duplicate\"", "outcome=\"mismatch\"", "outcome=\"unknown_order\"",
 	"outcome=\"repeated\"", NULL };
-static const char *const auth_series[] = { "method=\"token\"", "method=\"signature\"", NULL };
+static const char *const auth_series[] = { "method=\"basic\"", "method=\"token\"",
+	"method=\"proxy\"", "method=\"signature\"", NULL };
 
 const struct metric_family counts_metrics[] = {
 	[FAMILY_REQUESTS] = { METRIC_TYPE_COUNTER, "lapse_http_requests_total",

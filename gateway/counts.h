@@ -18,9 +18,10 @@ enum counts_route {
 	COUNTS_ROUTE_OTHER, /* what no route takes */
 };
 
+/* In the order of the series, which every program has alike; the other two are the console's. */
 enum counts_auth {
-	COUNTS_AUTH_TOKEN,
-	COUNTS_AUTH_SIGNATURE,
+	COUNTS_AUTH_TOKEN = 1,
+	COUNTS_AUTH_SIGNATURE = 3,
 };
 
 extern const struct metric_family counts_metrics[];

@@ -4,10 +4,10 @@
 #ifndef RETRY_RETRY_METRICS_H
 #define RETRY_RETRY_METRICS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/order/compensation.h"
-#include "common/report/alert_answer.h"
 #include "common/service/metrics.h"
 
 struct retry_settings;
@@ -20,6 +20,15 @@ enum retry_call_result {
 	RETRY_CALL_RESULT_COUNT,
 };
 
+enum retry_alert_result {
+	RETRY_ALERT_OK,
+	RETRY_ALERT_HTTP_ERROR,
+	RETRY_ALERT_BODY_ERROR,
+	RETRY_ALERT_TIMEOUT,
+	RETRY_ALERT_RATE_LIMITED,
+	RETRY_ALERT_RESULT_COUNT,
+};
+
 /* Alerts that got no message of their own. */
 enum retry_suppressed {
 	RETRY_SUPPRESSED_SILENCE, /* an operator has silenced it */
@@ -29,14 +38,19 @@ enum retry_suppressed {
 
 extern const struct metric_family retry_metric_families[];
 
-/* The labels that come from settings; before the families are registered. */
+/* The labels that come from settings; before the families are registered, and again after a reload:
+ * new names get places, old ones keep theirs. */
 void retry_metrics_name_series(const struct retry_settings *settings);
+/* Every series of a known name is there, with 0 at first; after the families are registered. */
+void retry_metrics_show_alerts(void);
 
 void retry_metrics_count_task(enum compensation_kind kind, enum retry_call_result result);
 void retry_metrics_note_call(enum compensation_kind kind, uint64_t duration_ms);
-/* host as http_format_target writes it; targets behind one host share its gauge. */
-void retry_metrics_set_circuit(const char *host, double open);
-void retry_metrics_count_alert(const char *target, enum alert_result result);
+/* host as http_format_target writes it; targets behind one host share its gauge.  Shown by
+ * retry_metrics_show_circuits, which takes away those that were not noted since. */
+void retry_metrics_note_circuit(const char *host, bool is_open);
+void retry_metrics_show_circuits(void);
+void retry_metrics_count_alert(const char *target, enum retry_alert_result result);
 void retry_metrics_count_suppressed(enum retry_suppressed reason, uint64_t count);
 void retry_metrics_set_inflight(uint64_t count);
 

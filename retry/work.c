@@ -225,12 +225,11 @@ uint64_t work_wait_ms(struct work *work, uint64_t limit_ms)
 void work_note_metrics(const struct work *work)
 {
 	retry_metrics_set_inflight(work->running_tasks + work->done.count);
-	/* Hosts that two targets share show the one that is open. */
 	for (size_t i = 0; i < work->target_count; i++)
-		retry_metrics_set_circuit(work->targets[i].host, 0);
-	for (size_t i = 0; i < work->target_count; i++)
-		if (work->targets[i].breaker.state != BREAKER_STATE_CLOSED)
-			retry_metrics_set_circuit(work->targets[i].host, 1);
+		if (work->targets[i].url != NULL)
+			retry_metrics_note_circuit(work->targets[i].host,
+				work->targets[i].breaker.state != BREAKER_STATE_CLOSED);
+	retry_metrics_show_circuits();
 }
 
 void work_dump(const struct work *work)

@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/base/random.h"
 #include "common/io/json.h"
+#include "common/report/contract.h"
 #include "retry/webhook.h"
 #include "retry/work_internal.h"
 
@@ -143,15 +144,18 @@ enum result work_claim(struct work *work, struct db *db, struct error *error)
 	struct compensation_wish wishes[WORK_TARGET_MAX];
 	struct target *wishing[WORK_TARGET_MAX];
 	struct compensation_list *list = NULL;
+	uint64_t violations = 0;
 	struct compensation_claim_limits limits = { .wishes = wishes,
 		.wish_count = list_wishes(work, wishes, wishing),
 		.retry_max = (uint32_t)work->settings->retry_max,
-		.lease_ms = work->settings->lease_ms };
+		.lease_ms = work->settings->lease_ms,
+		.violations_out = &violations };
 	uint64_t now_ms = clock_now_ms(); /* before the lease begins */
 
 	if (limits.wish_count == 0)
 		return RESULT_NONE;
 	enum result result = compensation_claim(db, &limits, &list, error);
+	contract_count(CONTRACT_CHECK_LEASE, violations);
 	if (result != RESULT_OK && result != RESULT_NONE)
 		return result;
 	for (size_t i = 0; i < limits.wish_count; i++)

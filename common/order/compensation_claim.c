@@ -171,8 +171,11 @@ static enum result lease(struct claim *claim, struct error *error)
 			ids[statement.count++] = list->tasks[i].id;
 	if (statement.count > 0)
 		result = id_list_execute(claim->db, &statement, &changed, error);
-	if (result == RESULT_OK && changed != statement.count)
+	if (result == RESULT_OK && changed != statement.count) {
 		result = error_set(RESULT_PERMANENT, error, "bug: leased rows are not the chosen");
+		if (claim->limits->violations_out != NULL)
+			++*claim->limits->violations_out;
+	}
 	free(ids);
 	return error_context(result, error, "lease tasks");
 }

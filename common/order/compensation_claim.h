@@ -74,6 +74,7 @@ struct compensation_claim_limits {
 	size_t wish_count;
 	uint32_t retry_max; /* LAPSE_RETRY_MAX, 0 to COMPENSATION_RETRY_MAX: lowers max_retries */
 	uint64_t lease_ms;
+	uint64_t *violations_out; /* counts leases that were not those chosen; may be NULL */
 };
 
 /*
