@@ -1,0 +1,242 @@
+/* The page of every program: what docs/metrics.md says, correct by a parser of its own, taken by a
+ * real Prometheus, and as often as anybody likes. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "tests/support/daemon.h"
+#include "tests/support/http_client.h"
+#include "tests/support/metrics_doc.h"
+#include "tests/support/process.h"
+#include "tests/support/runner.h"
+#include "tests/support/sandbox.h"
+#include "tests/support/scratch.h"
+#include "tests/support/wait_until.h"
+
+enum {
+	PAGE_LIMIT_MS = 5000,
+	TOOL_LIMIT_MS = 30000,
+	CONFIG_SIZE = 4096,
+	SCRAPES = 10000,
+	WARM_SCRAPES = 500,
+#ifdef TEST_SANITIZED
+	GROWTH_MAX_KIB = 16384, /* what is freed is kept for a while */
+#else
+	GROWTH_MAX_KIB = 512,
+#endif
+};
+
+extern char **environ;
+
+static const char *const programs[] = { "producer", "consumer", "sweeper", "retry", "gateway",
+	"events", "console" };
+
+static struct sandbox *sandbox;
+static struct metrics_doc *doc;
+static struct daemon daemons[ARRAY_LENGTH(programs)];
+static size_t daemon_count;
+static char *page; /* HTTP_CLIENT_SIZE, head and body */
+static struct process *prometheus;
+
+static void set_up(void)
+{
+	sandbox_create(SANDBOX_EVERYTHING, &sandbox);
+	(void)sandbox_stub(sandbox);
+	metrics_doc_create(&doc);
+	page = memory_allocate(HTTP_CLIENT_SIZE);
+	daemon_count = 0;
+}
+
+static void tear_down(void)
+{
+	process_destroy(&prometheus);
+	metrics_doc_destroy(&doc);
+	free(page);
+	sandbox_destroy(&sandbox);
+}
+
+/* What some of them cannot start without. */
+static void set_needs(void)
+{
+	char path[PATH_MAX];
+
+	scratch_write("webhooks",
+		"one ORDER_CLOSED http://127.0.0.1:9/hook whsec_MDEyMzQ1Njc4OWFi\n", path);
+	sandbox_set(sandbox, "LAPSE_WEBHOOKS_FILE", "%s", path);
+	sandbox_set(sandbox, "LAPSE_NOTIFY_SECRET", "the secret of this test");
+	sandbox_set(sandbox, "LAPSE_GATEWAY_ADDR", "127.0.0.1:0");
+	sandbox_set(sandbox, "LAPSE_ALERT_TARGETS", "ops");
+	sandbox_set(sandbox, "LAPSE_ALERT_OPS_TYPE", "generic");
+	sandbox_set(sandbox, "LAPSE_ALERT_OPS_URL", "http://127.0.0.1:9/alerts");
+	sandbox_set(sandbox, "LAPSE_CONSOLE_ADDR", "127.0.0.1:0");
+}
+
+static void start_all(void)
+{
+	set_needs();
+	for (size_t i = 0; i < ARRAY_LENGTH(programs); i++) {
+		char name[64];
+
+		(void)text_format(name, sizeof(name), "lapse-%s", programs[i]);
+		if (sandbox_has_program(name))
+			daemon_start(sandbox, name, &daemons[daemon_count++]);
+	}
+	for (size_t i = 0; i < daemon_count; i++)
+		WAIT_UNTIL(daemon_is_ready, &daemons[i]);
+}
+
+/* The body of the page. */
+static const char *read_page(const struct daemon *daemon)
+{
+	ck_assert_uint_eq(http_client_get(daemon->port, "/metrics", PAGE_LIMIT_MS, page), 200);
+	ck_assert_msg(strstr(page, "\r\nContent-Type: text/plain; version=0.0.4; "
+				   "charset=utf-8\r\n") != NULL,
+		"%.500s", page);
+	const char *body = strstr(page, "\r\n\r\n");
+	ck_assert_ptr_nonnull(body);
+	ck_assert_int_eq(body[strlen(body) - 1], '\n');
+	return body + 4;
+}
+
+/* Exit status of a tool that reads the text from its standard input. */
+static void run_promtool(const char *text)
+{
+	static const char *const words[] = { "check", "metrics", NULL };
+	char path[PATH_MAX];
+	struct process *tool = NULL;
+
+	scratch_write("page", text, path);
+	process_start(&(struct process_plan){ .program = "/usr/bin/promtool",
+			      .arguments = words,
+			      .environment = environ,
+			      .folder = scratch_folder(),
+			      .input = path },
+		&tool);
+	int status = process_wait(tool, TOOL_LIMIT_MS);
+	char *output = process_everything(tool);
+	ck_assert_msg(status == 0, "promtool: %d %s", status, output);
+	free(output);
+	process_destroy(&tool);
+}
+
+START_TEST(every_program_shows_what_the_document_says)
+{
+	start_all();
+	for (size_t i = 0; i < daemon_count; i++) {
+		const char *body = read_page(&daemons[i]);
+
+		metrics_doc_check(doc, programs[i], body);
+		run_promtool(body);
+	}
+}
+END_TEST
+
+/* ---- a real scrape */
+
+static void write_config(char path[PATH_MAX])
+{
+	char config[CONFIG_SIZE];
+
+	(void)text_format(config, sizeof(config),
+		"global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
+		"rule_files: ['" TEST_SOURCE_DIR "/deploy/prometheus/rules.yml']\n"
+		"scrape_configs:\n- job_name: lapse\n  static_configs:\n  - targets: [");
+	for (size_t i = 0; i < daemon_count; i++) {
+		size_t length = strlen(config);
+
+		(void)text_format(config + length, sizeof(config) - length, "%s'127.0.0.1:%u'",
+			i > 0 ? ", " : "", daemons[i].port);
+	}
+	size_t length = strlen(config);
+	(void)text_format(config + length, sizeof(config) - length, "]\n");
+	scratch_write("prometheus.yml", config, path);
+}
+
+static uint16_t start_prometheus(void)
+{
+	uint16_t port = sandbox_free_port();
+	char path[PATH_MAX];
+	char words[4][PATH_MAX + 64];
+
+	write_config(path);
+	(void)text_format(words[0], sizeof(words[0]), "--config.file=%s", path);
+	(void)text_format(
+		words[1], sizeof(words[1]), "--storage.tsdb.path=%s/tsdb", scratch_folder());
+	(void)text_format(words[2], sizeof(words[2]), "--web.listen-address=127.0.0.1:%u", port);
+	(void)text_format(words[3], sizeof(words[3]), "--log.level=warn");
+	const char *const arguments[] = { words[0], words[1], words[2], words[3], NULL };
+	process_start(&(struct process_plan){ .program = "/usr/bin/prometheus",
+			      .arguments = arguments,
+			      .environment = environ,
+			      .folder = scratch_folder() },
+		&prometheus);
+	return port;
+}
+
+struct question {
+	uint16_t port;
+	const char *path;
+	const char *answer;
+};
+
+static bool is_answered(void *context)
+{
+	const struct question *question = context;
+
+	return http_client_get(question->port, question->path, PAGE_LIMIT_MS, page) == 200 &&
+	       strstr(page, question->answer) != NULL;
+}
+
+START_TEST(prometheus_takes_every_page_and_evaluates_the_rules)
+{
+	char up[64];
+
+	start_all();
+	uint16_t port = start_prometheus();
+	(void)text_format(up, sizeof(up), ",\"%zu\"]", daemon_count);
+	struct question all_up = { port, "/api/v1/query?query=sum(up%7Bjob=%22lapse%22%7D)", up };
+	ck_assert_msg(wait_until(is_answered, &all_up, WAIT_LIMIT_MS), "%s", page);
+	struct question all_there = { port, "/api/v1/query?query=count(lapse_build_info)", up };
+	ck_assert_msg(wait_until(is_answered, &all_there, WAIT_LIMIT_MS), "%s", page);
+	struct question buckets = { port,
+		"/api/v1/query?query=count(lapse_close_lag_seconds_bucket"
+		"%7Ble=~%221(%5C%5C.0)?%22%7D)",
+		"\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[{" };
+	ck_assert_msg(wait_until(is_answered, &buckets, WAIT_LIMIT_MS), "%s", page);
+	struct question rules = { port, "/api/v1/rules", "LapseVersionsMixed" };
+	ck_assert_msg(wait_until(is_answered, &rules, WAIT_LIMIT_MS), "%s", page);
+	ck_assert_ptr_null(strstr(page, "\"health\":\"err\""));
+}
+END_TEST
+
+START_TEST(ten_thousand_scrapes_leave_memory_flat)
+{
+	uint64_t before_kib = 0;
+
+	sandbox_set(sandbox, "ASAN_OPTIONS", "quarantine_size_mb=1");
+	daemon_start_ready(sandbox, "lapse-sweeper", &daemons[0]);
+	for (int i = 0; i < SCRAPES; i++) {
+		if (i == WARM_SCRAPES)
+			before_kib = process_resident_kib(daemons[0].process);
+		ck_assert_uint_eq(
+			http_client_get(daemons[0].port, "/metrics", PAGE_LIMIT_MS, page), 200);
+	}
+	ck_assert_uint_gt(before_kib, 0);
+	ck_assert_uint_le(process_resident_kib(daemons[0].process), before_kib + GROWTH_MAX_KIB);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		every_program_shows_what_the_document_says,
+		prometheus_takes_every_page_and_evaluates_the_rules,
+		ten_thousand_scrapes_leave_memory_flat,
+	};
+	const struct runner_fixture fixture = { set_up, tear_down };
+
+	sandbox_need_servers();
+	return runner_run_with("metrics_page", &fixture, tests, ARRAY_LENGTH(tests));
+}
