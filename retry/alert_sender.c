@@ -6,50 +6,57 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/random.h"
 #include "common/base/text.h"
 #include "common/io/http.h"
-#include "common/io/signature.h"
-#include "retry/alert_body.h"
+#include "common/report/alert_answer.h"
+#include "common/report/alert_message.h"
 #include "retry/receiver.h"
 #include "retry/retry.h"
 #include "retry/retry_metrics.h"
 
 enum {
-	SEND_GAP_MS = 1000,    /* between two messages to one target */
-	TIME_LIMIT_MS = 10000, /* of one message */
-	HEADER_MAX = 5,
-	HEADER_SIZE = 160,
-	TOKEN_HEADER_SIZE = 4096,
+	MINUTE_MS = 60000,
+	HALF_HOUR_MS = 1800000,
+	RUSH_MS = 5000, /* behind a full or half hour */
+	RENEWAL_RETRY_MS = 15000,
+	HOLD_MAX_MS = 86400000, /* of a Retry-After */
+	SPREAD = 400,
 };
 
-static const char *const result_names[] = { "ok", "http_error", "body_error", "timeout",
-	"rate_limited" };
-
-/* The one message on its way to a target. */
+/* The one message on its way to a target, and when the next may follow. */
 struct sending {
 	struct receiver receiver; /* first */
 	struct alert_sender *sender;
-	size_t target;
-	struct alert_group *group; /* NULL: none */
-	uint64_t next_ms;          /* no message before */
-	bool is_off;               /* answered 410: nothing until the settings are read again */
+	size_t place;
+	bool is_busy;
+	struct alert_parcel *told[ALERT_PARCEL_MAX]; /* borrowed from the list */
+	size_t told_count;
+	uint64_t pace_ms;    /* when the burst is used up, see is_allowed */
+	uint64_t hold_ms;    /* nothing before, as the target asked */
+	uint64_t renewal_ms; /* all that fires is told again */
+	bool is_off;         /* until the settings are read again */
 	uint64_t failures;
 };
 
 struct alert_sender {
 	const struct retry_settings *settings;
 	struct http *http;
+	const struct alert_parcel_list *list;
 	struct alert_target_list targets; /* a copy: the settings may change under a message */
+	uint64_t ahead_ms;                /* what MySQL's clock shows more than ours */
 	struct sending sendings[ALERT_TARGET_MAX];
 };
 
-void alert_sender_create(
-	const struct retry_settings *settings, struct http *http, struct alert_sender **sender_out)
+void alert_sender_create(const struct retry_settings *settings, struct http *http,
+	const struct alert_parcel_list *list, struct alert_sender **sender_out)
 {
 	struct alert_sender *sender = memory_allocate(sizeof(*sender));
 
 	sender->settings = settings;
 	sender->http = http;
+	sender->list = list;
+	sender->ahead_ms = clock_epoch_ms() - clock_now_ms();
 	alert_sender_take_settings(sender);
 	*sender_out = sender;
 }
@@ -70,169 +77,254 @@ const struct alert_target_list *alert_sender_targets(const struct alert_sender *
 
 void alert_sender_take_settings(struct alert_sender *sender)
 {
-	REQUIRE(!alert_sender_is_busy(sender));
+	REQUIRE(!alert_sender_is_busy(sender) && sender->list->count == 0);
 	alert_target_clear(&sender->targets);
 	alert_target_copy(&sender->settings->alert_targets, &sender->targets);
 	for (size_t i = 0; i < ALERT_TARGET_MAX; i++)
-		sender->sendings[i].is_off = false;
+		sender->sendings[i] = (struct sending){
+			.sender = sender, .place = i, .pace_ms = sender->sendings[i].pace_ms
+		};
 }
 
-static enum retry_alert_result judge(const struct http_answer *answer)
+void alert_sender_set_time(struct alert_sender *sender, uint64_t now_ms)
 {
-	if (answer->failure == HTTP_FAILURE_TIME)
-		return RETRY_ALERT_TIMEOUT;
-	if (answer->failure == HTTP_FAILURE_NONE && answer->status >= 200 && answer->status <= 299)
-		return RETRY_ALERT_OK;
-	return answer->status == 429 ? RETRY_ALERT_RATE_LIMITED : RETRY_ALERT_HTTP_ERROR;
+	sender->ahead_ms = now_ms - clock_now_ms();
 }
 
-static void note_failure(struct sending *sending, const struct http_answer *answer)
+uint64_t alert_sender_now_ms(const struct alert_sender *sender)
 {
-	struct alert_group *group = sending->group;
-	const char *name = sending->sender->targets.items[sending->target].name;
+	return sender->ahead_ms + clock_now_ms();
+}
 
-	if (answer->failure == HTTP_FAILURE_NONE)
-		(void)text_format(
-			group->reason, sizeof(group->reason), "%s: HTTP %ld", name, answer->status);
-	else
-		(void)text_format(
-			group->reason, sizeof(group->reason), "%s: %s", name, answer->error);
-	if (answer->retry_after_ms > group->retry_after_ms)
-		group->retry_after_ms = answer->retry_after_ms;
-	sending->is_off = answer->status == 410;
+static const struct alert_pace *find_pace(const struct alert_sender *sender, size_t place)
+{
+	return alert_message_pace(sender->targets.items[place].type);
+}
+
+/* Each message moves pace_ms by its share of a minute; so many shares ahead of now are allowed. */
+static uint64_t find_next_ms(const struct alert_sender *sender, size_t place)
+{
+	const struct sending *sending = &sender->sendings[place];
+	const struct alert_pace *pace = find_pace(sender, place);
+	uint64_t share_ms = MINUTE_MS / pace->per_minute;
+	uint64_t allowance_ms = share_ms * (pace->burst - 1);
+	uint64_t next_ms = sending->pace_ms > allowance_ms ? sending->pace_ms - allowance_ms : 0;
+
+	return next_ms > sending->hold_ms ? next_ms : sending->hold_ms;
+}
+
+/* Until the rush behind a full or half hour is over; 0: there is none. */
+static uint64_t find_rush_ms(const struct alert_sender *sender, size_t place)
+{
+	uint64_t into_ms = clock_epoch_ms() % HALF_HOUR_MS;
+
+	return find_pace(sender, place)->avoids_half_hours && into_ms < RUSH_MS ? RUSH_MS - into_ms
+										: 0;
+}
+
+static void count_message(struct sending *sending)
+{
+	const struct alert_pace *pace = find_pace(sending->sender, sending->place);
+	uint64_t now_ms = clock_now_ms();
+
+	if (sending->pace_ms < now_ms)
+		sending->pace_ms = now_ms;
+	sending->pace_ms += MINUTE_MS / pace->per_minute;
+}
+
+static const struct alert_parcel *find_waiting(const struct alert_sender *sender, size_t place)
+{
+	for (size_t i = 0; i < sender->list->count; i++)
+		if (sender->list->items[i]->legs[place].state == ALERT_LEG_WAITING)
+			return sender->list->items[i];
+	return NULL;
+}
+
+static bool has_to_tell(const struct alert_sender *sender, size_t place)
+{
+	const struct sending *sending = &sender->sendings[place];
+
+	return find_waiting(sender, place) != NULL ||
+	       (alert_sender_wants_firing(sender, place) && clock_now_ms() >= sending->renewal_ms);
+}
+
+bool alert_sender_is_ready(const struct alert_sender *sender, size_t place)
+{
+	const struct sending *sending = &sender->sendings[place];
+
+	return place < sender->targets.count && !sending->is_busy && has_to_tell(sender, place) &&
+	       (sending->is_off || (clock_now_ms() >= find_next_ms(sender, place) &&
+					   find_rush_ms(sender, place) == 0));
+}
+
+bool alert_sender_wants_firing(const struct alert_sender *sender, size_t place)
+{
+	return place < sender->targets.count && !sender->sendings[place].is_off &&
+	       find_pace(sender, place)->takes_whole_groups;
+}
+
+static void log_failure(struct sending *sending, const struct alert_target *target,
+	const struct alert_verdict *verdict)
+{
+	char address[ALERT_ADDRESS_SIZE];
+
+	alert_target_format_address(target, address);
 	if (log_is_worth_repeating(&sending->failures))
-		log_warn(log_event("alert_failed"), log_text("target", name),
-			log_uint("alerts", group->count), log_text("error", group->reason),
+		log_warn(log_event("alert_failed"), log_text("target", target->name),
+			log_text("address", address), log_uint("alerts", sending->told_count),
+			log_text("result", alert_result_names[verdict->result]),
+			log_text("error", verdict->reason),
 			log_uint("repeated", sending->failures));
-	if (sending->is_off)
-		log_error(log_event("alert_target_off"), log_text("target", name),
+	if (verdict->is_gone)
+		log_error(log_event("alert_target_off"), log_text("target", target->name),
 			log_text("error", "it answered 410; send HUP to use it again"));
+}
+
+static void note_failure(struct sending *sending, const struct alert_target *target,
+	const struct alert_verdict *verdict)
+{
+	uint64_t hold_ms =
+		verdict->retry_after_ms < HOLD_MAX_MS ? verdict->retry_after_ms : HOLD_MAX_MS;
+
+	sending->hold_ms = clock_now_ms() + hold_ms;
+	sending->renewal_ms = clock_now_ms() + RENEWAL_RETRY_MS;
+	sending->is_off = verdict->is_gone;
+	log_failure(sending, target, verdict);
+}
+
+static void note_success(struct sending *sending, const struct alert_target *target,
+	const struct http_answer *answer)
+{
+	sending->failures = 0;
+	sending->renewal_ms = clock_now_ms() + SECONDS(ALERT_RENEWAL_S);
+	if (sending->told_count > 0)
+		log_info(log_event("alert_delivered"), log_text("target", target->name),
+			log_uint("alerts", sending->told_count),
+			log_uint("took_ms", answer->duration_ms));
+}
+
+static void note_parcels(
+	struct sending *sending, const struct alert_target *target, struct alert_verdict *verdict)
+{
+	uint32_t spread = (uint32_t)random_up_to(SPREAD);
+	uint64_t given_up = 0;
+	char reason[ALERT_REASON_SIZE];
+
+	(void)text_copy(reason, sizeof(reason), verdict->reason);
+	(void)text_format(
+		verdict->reason, sizeof(verdict->reason), "%s: %.200s", target->name, reason);
+	for (size_t i = 0; i < sending->told_count; i++) {
+		struct alert_parcel *parcel = sending->told[i];
+
+		alert_parcel_note(parcel, sending->place, verdict, spread,
+			alert_sender_now_ms(sending->sender));
+		given_up += parcel->legs[sending->place].state == ALERT_LEG_GIVEN_UP ? 1 : 0;
+	}
+	if (given_up > 0)
+		log_error(log_event("alert_given_up"), log_text("target", target->name),
+			log_uint("alerts", given_up), log_text("error", reason));
 }
 
 static void take_answer(struct receiver *receiver, const struct http_answer *answer)
 {
 	struct sending *sending = (struct sending *)(void *)receiver;
-	struct alert_group_target *target = &sending->group->targets[sending->target];
-	const char *name = sending->sender->targets.items[sending->target].name;
-	enum retry_alert_result result = judge(answer);
+	const struct alert_target *target = &sending->sender->targets.items[sending->place];
+	struct alert_verdict verdict;
 
-	retry_metrics_count_alert(name, result);
-	target->state = result == RETRY_ALERT_OK ? ALERT_GROUP_DELIVERED : ALERT_GROUP_FAILED;
-	target->result = result_names[result];
-	target->status = answer->status;
-	if (result == RETRY_ALERT_OK) {
-		sending->failures = 0;
-		log_info(log_event("alert_delivered"), log_text("target", name),
-			log_uint("alerts", sending->group->count),
-			log_uint("took_ms", answer->duration_ms));
-	} else {
-		note_failure(sending, answer);
+	alert_answer_judge(target, answer, &verdict);
+	retry_metrics_count_alert(target->name, verdict.result);
+	if (verdict.result == ALERT_RESULT_OK)
+		note_success(sending, target, answer);
+	else
+		note_failure(sending, target, &verdict);
+	note_parcels(sending, target, &verdict);
+	sending->told_count = 0;
+	sending->is_busy = false;
+}
+
+/* What goes into the next message: the first that waits, and the others of its group. */
+static void gather(struct sending *sending, const struct alert_row **rows)
+{
+	const struct alert_sender *sender = sending->sender;
+	const struct alert_pace *pace = find_pace(sender, sending->place);
+	const struct alert_parcel *first = find_waiting(sender, sending->place);
+
+	sending->told_count = 0;
+	for (size_t i = 0; i < sender->list->count && sending->told_count < pace->rows_max; i++) {
+		struct alert_parcel *parcel = sender->list->items[i];
+		struct alert_leg *leg = &parcel->legs[sending->place];
+
+		if (leg->state != ALERT_LEG_WAITING ||
+			(!pace->takes_whole_groups &&
+				!alert_news_is_same_group(&first->row, &parcel->row)))
+			continue;
+		leg->state = ALERT_LEG_SENDING;
+		rows[sending->told_count] = &parcel->row;
+		sending->told[sending->told_count++] = parcel;
 	}
-	sending->group = NULL;
 }
 
-/* The headers of one message; their texts live in here. */
-struct head {
-	const char *list[HEADER_MAX + 1];
-	char id[HEADER_SIZE];
-	char timestamp[HEADER_SIZE];
-	char signature[HEADER_SIZE];
-	char token[TOKEN_HEADER_SIZE];
-};
-
-/* Of a secret that was checked when it was read. */
-static void sign(
-	struct head *head, size_t *count, const char *secret, const char *id, const char *body)
+static void tell_nothing(struct alert_sender *sender, size_t place)
 {
-	char signature[SIGNATURE_WEBHOOK_SIZE];
-	char timestamp[24];
-
-	(void)text_format(timestamp, sizeof(timestamp), "%llu",
-		(unsigned long long)(clock_epoch_ms() / 1000));
-	(void)text_format(head->id, sizeof(head->id), "webhook-id: %s", id);
-	(void)text_format(
-		head->timestamp, sizeof(head->timestamp), "webhook-timestamp: %s", timestamp);
-	head->list[(*count)++] = head->id;
-	head->list[(*count)++] = head->timestamp;
-	if (secret == NULL || !signature_webhook(signature, secret, id, timestamp, body))
-		return;
-	(void)text_format(
-		head->signature, sizeof(head->signature), "webhook-signature: %s", signature);
-	head->list[(*count)++] = head->signature;
+	for (size_t i = 0; i < sender->list->count; i++)
+		if (sender->list->items[i]->legs[place].state == ALERT_LEG_WAITING)
+			alert_parcel_note_off(
+				sender->list->items[i], place, alert_sender_now_ms(sender));
 }
 
-static void fill_head(struct head *head, const struct alert_target *target,
-	const struct alert_group *group, const char *body)
+static void send_message(struct sending *sending, const struct alert_news *news)
 {
-	char id[ALERT_BODY_ID_SIZE];
-	size_t count = 0;
+	struct alert_sender *sender = sending->sender;
+	struct alert_message *message = NULL;
 
-	memset(head, 0, sizeof(*head));
-	alert_body_format_id(group->rows, group->count, target->name, id);
-	head->list[count++] = "Content-Type: application/json";
-	sign(head, &count, target->secret, id, body);
-	if (target->token == NULL)
-		return;
-	(void)text_format(
-		head->token, sizeof(head->token), "Authorization: Bearer %s", target->token);
-	head->list[count] = head->token;
-}
-
-static void start(struct alert_sender *sender, struct alert_group *group, size_t place)
-{
-	struct sending *sending = &sender->sendings[place];
-	const struct alert_target *target = &sender->targets.items[place];
-	const struct alert_origin origin = { .env = sender->settings->env_label,
-		.console_url = sender->settings->console_url,
-		.runbook_url = sender->settings->runbook_url };
-	char *body = alert_body_write(group->rows, group->count, target->name, &origin);
-	struct head head;
-
-	fill_head(&head, target, group, body);
+	alert_message_create(
+		&sender->targets.items[sending->place], news, clock_epoch_ms(), &message);
+	const char *body = alert_message_body(message);
 	sending->receiver.take = take_answer;
-	sending->sender = sender;
-	sending->target = place;
-	sending->group = group;
-	sending->next_ms = clock_now_ms() + SEND_GAP_MS;
-	group->targets[place].state = ALERT_GROUP_SENDING;
-	http_start(sender->http, &(struct http_request){ .url = target->url,
-					 .headers = head.list,
+	sending->is_busy = true;
+	count_message(sending);
+	if (sending->told_count > 1)
+		retry_metrics_count_suppressed(RETRY_SUPPRESSED_GROUP, sending->told_count - 1);
+	http_start(sender->http, &(struct http_request){ .url = alert_message_url(message),
+					 .headers = alert_message_headers(message),
 					 .body = body,
 					 .body_size = strlen(body),
-					 .time_limit_ms = TIME_LIMIT_MS,
+					 .time_limit_ms = ALERT_TIME_LIMIT_MS,
 					 .context = &sending->receiver });
-	memory_wipe(&head, sizeof(head));
-	free(body);
+	alert_message_destroy(&message);
 }
 
-static void send_next(struct alert_sender *sender, struct alert_group *group, size_t place)
+void alert_sender_start(
+	struct alert_sender *sender, size_t place, const struct alert_firing_list *firing)
 {
-	const struct sending *sending = &sender->sendings[place];
-	struct alert_group_target *target = &group->targets[place];
+	struct sending *sending = &sender->sendings[place];
+	const struct alert_origin origin = { .env = sender->settings->env_label,
+		.console_url = sender->settings->console_url,
+		.runbook_url = sender->settings->runbook_url,
+		.language = (enum alert_language)sender->settings->language };
+	const struct alert_row **rows = NULL;
 
-	if (target->state != ALERT_GROUP_WAITING)
-		return;
 	if (sending->is_off) {
-		target->state = ALERT_GROUP_FAILED;
-		target->result = "off";
-		(void)text_format(group->reason, sizeof(group->reason), "%s: is off",
-			sender->targets.items[place].name);
-	} else if (sending->group == NULL && clock_now_ms() >= sending->next_ms) {
-		start(sender, group, place);
+		tell_nothing(sender, place);
+		return;
 	}
-}
-
-void alert_sender_send(struct alert_sender *sender, struct alert_group *groups, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < sender->targets.count; k++)
-			send_next(sender, &groups[i], k);
+	rows = memory_allocate_array(sender->list->count, sizeof(*rows));
+	gather(sending, rows);
+	const struct alert_news news = {
+		.rows = rows, .count = sending->told_count, .firing = firing, .origin = &origin
+	};
+	/* Nothing fires: there is nothing to renew. */
+	if (news.count == 0 && (firing == NULL || firing->count == 0))
+		sending->renewal_ms = clock_now_ms() + SECONDS(ALERT_RENEWAL_S);
+	else
+		send_message(sending, &news);
+	free(rows);
 }
 
 bool alert_sender_is_busy(const struct alert_sender *sender)
 {
 	for (size_t i = 0; i < ALERT_TARGET_MAX; i++)
-		if (sender->sendings[i].group != NULL)
+		if (sender->sendings[i].is_busy)
 			return true;
 	return false;
 }
@@ -243,9 +335,10 @@ uint64_t alert_sender_wait_ms(const struct alert_sender *sender, uint64_t limit_
 	uint64_t wait_ms = limit_ms;
 
 	for (size_t i = 0; i < sender->targets.count; i++) {
-		uint64_t next_ms = sender->sendings[i].next_ms;
+		uint64_t next_ms = find_next_ms(sender, i);
 
-		if (next_ms > now_ms && next_ms - now_ms < wait_ms)
+		if (!sender->sendings[i].is_busy && next_ms > now_ms &&
+			next_ms - now_ms < wait_ms && find_waiting(sender, i) != NULL)
 			wait_ms = next_ms - now_ms;
 	}
 	return wait_ms;

@@ -1,35 +1,40 @@
 #include "retry/alerts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/base/ulid.h"
 #include "common/io/db.h"
-#include "common/order/alert.h"
-#include "retry/alert_group.h"
+#include "common/order/alert_delivery.h"
+#include "common/report/alert_message.h"
+#include "retry/alert_parcel.h"
 #include "retry/alert_sender.h"
 #include "retry/retry.h"
+#include "retry/retry_metrics.h"
 
 enum {
-	CLAIM_LIMIT = 300,
-	LEASE_MS = 300000,  /* whoever gets the lock next does not wait for it */
-	LOOK_MS = 1000,     /* between two looks at the table */
-	LOCK_TRY_MS = 5000, /* while another process holds the lock */
-	CURE_MS = 60000,    /* between two comparisons with the tables */
+	LEASE_MS = 300000,      /* whoever gets the lock next does not wait for it */
+	LOOK_MS = 1000,         /* between two looks at the table */
+	LOCK_TRY_MS = 5000,     /* while another process holds the lock */
+	CURE_MS = 60000,        /* between two comparisons with the tables */
+	SETTLE_STATEMENTS = 20, /* in one turn */
 };
 
 struct alerts {
 	const struct retry_settings *settings;
 	struct alert_sender *sender;
+	char lease_token[ULID_SIZE];
 	bool has_new_settings;
 	uint64_t lock_epoch; /* of the connection that holds the lock, 0: none */
 	uint64_t lock_try_ms;
 	uint64_t cure_ms;
 	uint64_t look_ms;
-	struct alert_batch *batch; /* NULL: nothing is under way */
-	struct alert_group *groups;
-	size_t group_count;
+	struct alert_parcel_list parcels;
+	struct alert_firing_list firing;
 };
 
 void alerts_create(
@@ -38,23 +43,36 @@ void alerts_create(
 	struct alerts *alerts = memory_allocate(sizeof(*alerts));
 
 	alerts->settings = settings;
-	alert_sender_create(settings, http, &alerts->sender);
+	ulid_generate(alerts->lease_token);
+	alert_sender_create(settings, http, &alerts->parcels, &alerts->sender);
 	*alerts_out = alerts;
 }
 
-static void forget_batch(struct alerts *alerts)
+static void forget_parcel(struct alerts *alerts, size_t place)
 {
-	free(alerts->groups);
-	alerts->groups = NULL;
-	alerts->group_count = 0;
-	alert_batch_destroy(&alerts->batch);
+	struct alert_parcel_list *list = &alerts->parcels;
+
+	alert_parcel_destroy(&list->items[place]);
+	list->count--;
+	/* The order stays: the oldest is told first. */
+	memmove(&list->items[place], &list->items[place + 1],
+		(list->count - place) * sizeof(list->items[0]));
+}
+
+/* All but those that are being sent. */
+static void forget_waiting(struct alerts *alerts)
+{
+	for (size_t i = alerts->parcels.count; i > 0; i--)
+		if (!alert_parcel_has(alerts->parcels.items[i - 1], ALERT_LEG_SENDING))
+			forget_parcel(alerts, i - 1);
 }
 
 void alerts_destroy(struct alerts **alerts)
 {
 	if (*alerts == NULL)
 		return;
-	forget_batch(*alerts);
+	while ((*alerts)->parcels.count > 0)
+		forget_parcel(*alerts, (*alerts)->parcels.count - 1);
 	alert_sender_destroy(&(*alerts)->sender);
 	free(*alerts);
 	*alerts = NULL;
@@ -65,58 +83,102 @@ void alerts_reload(struct alerts *alerts)
 	alerts->has_new_settings = true;
 }
 
-static enum result settle_group(
-	struct alerts *alerts, struct db *db, struct alert_group *group, struct error *error)
-{
-	const struct alert_target_list *list = alert_sender_targets(alerts->sender);
-	bool has_failed = alert_group_has_failed(group, list->count);
-	char *targets = alert_group_write_targets(group, list);
-	uint64_t ids[ALERT_GROUP_ROWS_MAX];
-	struct alert_delivery delivery = { .lease_token = alerts->batch->lease_token,
-		.ids = ids,
-		.count = group->count,
-		.targets = targets,
-		.reason = group->reason,
-		.delay_ms = has_failed ? alert_group_delay_ms(group)
-				       : alerts->settings->alert_repeat_ms };
-	enum result result;
+/* What will be written about a parcel that is over. */
+struct ending {
+	char *targets;
+	enum alert_delivery_state state;
+	uint64_t delay_ms;
+	const char *reason;
+};
 
-	for (size_t i = 0; i < group->count; i++)
-		ids[i] = group->rows[i]->id;
-	result = has_failed ? alert_put_off(db, &delivery, error)
-			    : alert_mark_sent(db, &delivery, error);
-	free(targets);
-	group->is_settled = result == RESULT_OK;
-	if (result == RESULT_OK && has_failed && delivery.delay_ms == 0)
-		log_error(log_event("alert_given_up"), log_uint("alerts", group->count),
-			log_text("error", group->reason));
+static void find_ending(
+	const struct alerts *alerts, const struct alert_parcel *parcel, struct ending *ending)
+{
+	ending->targets = alert_parcel_write_targets(parcel, alert_sender_targets(alerts->sender));
+	ending->state = alert_parcel_find_state(
+		parcel, alert_sender_now_ms(alerts->sender), &ending->delay_ms);
+	ending->reason = parcel->reason;
+	if (ending->state != ALERT_DELIVERY_PENDING)
+		ending->delay_ms = alerts->settings->alert_repeat_ms;
+}
+
+static bool is_like(const struct ending *one, const struct ending *other)
+{
+	return one->state == other->state && one->delay_ms == other->delay_ms &&
+	       text_equals(one->targets, other->targets) && text_equals(one->reason, other->reason);
+}
+
+/* One statement for the first parcel and all that ended like it. */
+static enum result write_ending(struct alerts *alerts, struct db *db, const struct ending *endings,
+	size_t first, bool *is_written, struct error *error)
+{
+	const struct alert_parcel_list *list = &alerts->parcels;
+	const struct ending *ending = &endings[first];
+	uint64_t *ids = memory_allocate_array(list->count, sizeof(*ids));
+	struct alert_outcome outcome = { .lease_token = list->items[first]->lease_token,
+		.ids = ids,
+		.state = ending->state,
+		.targets = ending->targets,
+		.reason = ending->reason[0] == '\0' ? NULL : ending->reason,
+		.delay_ms = ending->delay_ms };
+
+	for (size_t i = first; i < list->count; i++) {
+		if (endings[i].targets == NULL || is_written[i] || !is_like(ending, &endings[i]))
+			continue;
+		is_written[i] = true;
+		ids[outcome.count++] = list->items[i]->row.id;
+	}
+	enum result result = alert_settle(db, &outcome, error);
+	if (result != RESULT_OK)
+		memset(is_written, 0, list->count * sizeof(*is_written));
+	free(ids);
 	return result;
 }
 
+static enum result write_endings(struct alerts *alerts, struct db *db, struct ending *endings,
+	bool *is_written, struct error *error)
+{
+	enum result result = RESULT_OK;
+	size_t statements = 0;
+
+	for (size_t i = 0; i < alerts->parcels.count; i++)
+		if (alert_parcel_is_over(alerts->parcels.items[i]))
+			find_ending(alerts, alerts->parcels.items[i], &endings[i]);
+	for (size_t i = 0; i < alerts->parcels.count && statements < SETTLE_STATEMENTS; i++) {
+		if (endings[i].targets == NULL || is_written[i])
+			continue;
+		result = write_ending(alerts, db, endings, i, is_written, error);
+		statements++;
+		if (result != RESULT_OK)
+			break;
+	}
+	return result;
+}
+
+/* Writes what has become of the parcels that are over.  One that was resolved, or is leased to
+ * another process by now, is left as it is: somebody claims it again. */
 static enum result settle(struct alerts *alerts, struct db *db, struct error *error)
 {
-	size_t target_count = alert_sender_targets(alerts->sender)->count;
-	enum result result = RESULT_OK;
-	bool is_over = true;
+	size_t count = alerts->parcels.count;
 
-	for (size_t i = 0; i < alerts->group_count && result == RESULT_OK; i++) {
-		struct alert_group *group = &alerts->groups[i];
-
-		if (!group->is_settled && alert_group_is_over(group, target_count))
-			result = settle_group(alerts, db, group, error);
-		is_over = is_over && group->is_settled;
+	if (count == 0)
+		return RESULT_OK;
+	struct ending *endings = memory_allocate_array(count, sizeof(*endings));
+	bool *is_written = memory_allocate_array(count, sizeof(*is_written));
+	enum result result = write_endings(alerts, db, endings, is_written, error);
+	for (size_t i = count; i > 0; i--) {
+		free(endings[i - 1].targets);
+		if (is_written[i - 1])
+			forget_parcel(alerts, i - 1);
 	}
-	if (result == RESULT_OK && is_over)
-		forget_batch(alerts);
+	free(is_written);
+	free(endings);
 	return result;
 }
 
 /* OK: this process is the one that delivers. */
 static enum result take_lock(struct alerts *alerts, struct db *db, struct error *error)
 {
-	static const char sql[] =
-		"SELECT GET_LOCK(LEFT(CONCAT('lapse.alerts.', DATABASE()), 64), 0)";
-	struct db_rows *rows = NULL;
 	uint64_t now_ms = clock_now_ms();
 
 	if (alerts->lock_epoch == db_epoch(db))
@@ -125,14 +187,11 @@ static enum result take_lock(struct alerts *alerts, struct db *db, struct error 
 	if (now_ms < alerts->lock_try_ms)
 		return RESULT_NONE;
 	alerts->lock_try_ms = now_ms + LOCK_TRY_MS;
-	enum result result = db_query(db, sql, NULL, 0, &rows, error);
-	bool is_ours = result == RESULT_OK && db_rows_next(rows) && db_rows_uint(rows, 0) == 1;
-	db_rows_destroy(&rows);
-	if (result != RESULT_OK || !is_ours)
-		return result == RESULT_OK ? RESULT_NONE : result;
-	/* What is under way here is leased still. */
-	if (alerts->batch == NULL)
-		result = alert_end_leases(db, error);
+	enum result result = alert_lock(db, error);
+	if (result == RESULT_NONE)
+		forget_waiting(alerts); /* another process tells them */
+	if (result == RESULT_OK)
+		result = alert_end_leases(db, alerts->lease_token, error);
 	if (result != RESULT_OK)
 		return result;
 	alerts->lock_epoch = db_epoch(db);
@@ -140,6 +199,7 @@ static enum result take_lock(struct alerts *alerts, struct db *db, struct error 
 	return RESULT_OK;
 }
 
+/* Once a minute: what is well again is resolved, what is leased stays so. */
 static enum result cure(struct alerts *alerts, struct db *db, struct error *error)
 {
 	uint64_t now_ms = clock_now_ms();
@@ -148,6 +208,8 @@ static enum result cure(struct alerts *alerts, struct db *db, struct error *erro
 	if (now_ms < alerts->cure_ms)
 		return RESULT_OK;
 	enum result result = alert_resolve_cured(db, &count, error);
+	if (result == RESULT_OK && alerts->parcels.count > 0)
+		result = alert_keep(db, alerts->lease_token, LEASE_MS, error);
 	if (result == RESULT_OK)
 		alerts->cure_ms = now_ms + CURE_MS;
 	if (count > 0)
@@ -155,19 +217,61 @@ static enum result cure(struct alerts *alerts, struct db *db, struct error *erro
 	return result;
 }
 
+static void take_batch(struct alerts *alerts, const struct alert_batch *batch)
+{
+	uint64_t repeats = 0;
+
+	alert_sender_set_time(alerts->sender, batch->now_ms);
+	for (size_t i = 0; i < batch->count; i++) {
+		repeats += batch->rows[i].repeat_count;
+		alert_parcel_create(&batch->rows[i], alerts->lease_token,
+			alert_sender_targets(alerts->sender), batch->now_ms,
+			&alerts->parcels.items[alerts->parcels.count++]);
+	}
+	retry_metrics_count_suppressed(RETRY_SUPPRESSED_SILENCE, batch->silenced_count);
+	retry_metrics_count_suppressed(RETRY_SUPPRESSED_REPEAT, repeats);
+}
+
 static enum result look(struct alerts *alerts, struct db *db, struct error *error)
 {
 	uint64_t now_ms = clock_now_ms();
+	size_t room = ALERT_PARCEL_MAX - alerts->parcels.count;
+	const struct alert_claim claim = { .lease_token = alerts->lease_token,
+		.lease_ms = LEASE_MS,
+		.group_wait_ms = alerts->settings->alert_group_wait_ms,
+		.limit = (uint32_t)(room < ALERT_CLAIM_MAX ? room : ALERT_CLAIM_MAX) };
+	struct alert_batch *batch = NULL;
 
-	if (now_ms < alerts->look_ms)
+	if (now_ms < alerts->look_ms || room == 0)
 		return RESULT_NONE;
 	alerts->look_ms = now_ms + LOOK_MS;
-	enum result result = alert_claim(db, CLAIM_LIMIT, LEASE_MS,
-		alerts->settings->alert_group_wait_ms, &alerts->batch, error);
+	enum result result = alert_claim(db, &claim, &batch, error);
 	if (result == RESULT_OK)
-		alerts->groups = alert_group_list(
-			alerts->batch, alert_sender_targets(alerts->sender), &alerts->group_count);
+		take_batch(alerts, batch);
+	alert_batch_destroy(&batch);
 	return result;
+}
+
+static enum result tell(struct alerts *alerts, struct db *db, struct error *error)
+{
+	const struct alert_target_list *targets = alert_sender_targets(alerts->sender);
+
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct alert_firing_list *firing = NULL;
+
+		if (!alert_sender_is_ready(alerts->sender, i))
+			continue;
+		if (alert_sender_wants_firing(alerts->sender, i)) {
+			enum result result = alert_list_firing(db, targets->items[i].min_severity,
+				ALERT_RENEWAL_AHEAD_S, &alerts->firing, error);
+
+			if (result != RESULT_OK)
+				return result;
+			firing = &alerts->firing;
+		}
+		alert_sender_start(alerts->sender, i, firing);
+	}
+	return RESULT_OK;
 }
 
 /* Anything but a lost connection stays here: alerts are never in the way of the tasks. */
@@ -184,44 +288,59 @@ static enum result contain(
 	return RESULT_OK;
 }
 
+/* Nothing new is begun; what waits goes back to the table. */
+static void give_back(struct alerts *alerts)
+{
+	for (size_t i = 0; i < alerts->parcels.count; i++)
+		alert_parcel_give_back(
+			alerts->parcels.items[i], alert_sender_now_ms(alerts->sender));
+}
+
+static void take_settings(struct alerts *alerts)
+{
+	if (alert_sender_is_busy(alerts->sender) || alerts->parcels.count > 0)
+		return;
+	alert_sender_take_settings(alerts->sender);
+	alerts->has_new_settings = false;
+}
+
 static enum result run(struct alerts *alerts, struct db *db, struct error *error)
 {
-	enum result result = alerts->batch == NULL ? RESULT_OK : settle(alerts, db, error);
-
-	if (alerts->batch == NULL && alerts->has_new_settings) {
-		alert_sender_take_settings(alerts->sender);
-		alerts->has_new_settings = false;
-	}
-	if (result != RESULT_OK || alert_sender_targets(alerts->sender)->count == 0)
+	if (alerts->has_new_settings)
+		give_back(alerts);
+	enum result result = settle(alerts, db, error);
+	if (alerts->has_new_settings)
+		take_settings(alerts);
+	if (result != RESULT_OK || alerts->has_new_settings ||
+		alert_sender_targets(alerts->sender)->count == 0)
 		return result;
 	result = take_lock(alerts, db, error);
 	if (result == RESULT_OK)
 		result = cure(alerts, db, error);
-	if (result == RESULT_OK && alerts->batch == NULL)
+	if (result == RESULT_OK)
 		result = look(alerts, db, error);
+	/* NONE: nothing new, or it is not for us to tell. */
+	if (result == RESULT_OK || (result == RESULT_NONE && alerts->lock_epoch == db_epoch(db)))
+		result = tell(alerts, db, error);
 	return error_context(result, error, "alerts");
 }
 
 enum result alerts_step(struct alerts *alerts, struct db *db, struct error *error)
 {
-	enum result result = contain(alerts, db, run(alerts, db, error), error);
-
-	alert_sender_send(alerts->sender, alerts->groups, alerts->group_count);
-	return result;
+	return contain(alerts, db, run(alerts, db, error), error);
 }
 
 enum result alerts_drain(struct alerts *alerts, struct db *db, struct error *error)
 {
-	enum result result = alerts->batch == NULL ? RESULT_OK : settle(alerts, db, error);
+	give_back(alerts);
+	enum result result = settle(alerts, db, error);
 
 	return result == RESULT_OK && !alert_sender_is_busy(alerts->sender) ? RESULT_NONE : result;
 }
 
 uint64_t alerts_wait_ms(const struct alerts *alerts, uint64_t limit_ms)
 {
-	uint64_t wait_ms = limit_ms < LOOK_MS ? limit_ms : LOOK_MS;
-
-	return alerts->batch == NULL ? wait_ms : alert_sender_wait_ms(alerts->sender, wait_ms);
+	return alert_sender_wait_ms(alerts->sender, limit_ms < LOOK_MS ? limit_ms : LOOK_MS);
 }
 
 void alerts_dump(const struct alerts *alerts)
@@ -229,6 +348,6 @@ void alerts_dump(const struct alerts *alerts)
 	log_info(log_event("dump_alerts"),
 		log_uint("targets", alert_sender_targets(alerts->sender)->count),
 		log_text("delivers", alerts->lock_epoch == 0 ? "no" : "yes"),
-		log_uint("messages", alerts->group_count),
+		log_uint("alerts", alerts->parcels.count),
 		log_text("sending", alert_sender_is_busy(alerts->sender) ? "yes" : "no"));
 }

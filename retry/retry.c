@@ -10,6 +10,7 @@
 #include "common/io/http.h"
 #include "common/order/compensation.h"
 #include "common/order/subscriber.h"
+#include "common/report/alert_origin.h"
 #include "common/report/contract.h"
 #include "retry/alerts.h"
 #include "retry/answer.h"
@@ -66,12 +67,15 @@ static const struct setting retry_settings_table[] = {
 		HOURS(1), "how long a claimed task belongs to one process"),
 	SETTING_CUSTOM(struct retry_settings, alert_targets, "LAPSE_ALERT_TARGETS", NULL,
 		&alert_target_setting,
-		"names, each with LAPSE_ALERT_<NAME>_TYPE, _URL, _SECRET, _TOKEN, _MIN_SEVERITY"),
+		"names, each with LAPSE_ALERT_<NAME>_TYPE, _URL, _SECRET, _TOKEN, _KEYWORD, "
+		"_MENTION, _MIN_SEVERITY"),
 	SETTING_DURATION(struct retry_settings, alert_group_wait_ms, "LAPSE_ALERT_GROUP_WAIT",
 		"10s", 0, HOURS(1), "how long a new alert waits for its company"),
 	SETTING_DURATION(struct retry_settings, alert_repeat_ms, "LAPSE_ALERT_REPEAT", "4h", 0,
 		DAYS(30), "time between reminders of an alert that still fires; 0s: none"),
 	SETTING_TEXT(struct retry_settings, env_label, "LAPSE_ENV_LABEL", "dev", "label of alerts"),
+	SETTING_CHOICE(struct retry_settings, language, "LAPSE_CONSOLE_LANG", "en",
+		alert_language_names, "language of messages to people"),
 	SETTING_TEXT(struct retry_settings, console_url, "LAPSE_CONSOLE_URL", NULL,
 		"address of the console, for links"),
 	SETTING_TEXT(struct retry_settings, runbook_url, "LAPSE_RUNBOOK_URL", NULL,

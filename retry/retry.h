@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "common/io/db.h"
+#include "common/report/alert_target.h"
 #include "common/service/service.h"
-#include "retry/alert_target.h"
 
 struct retry;
 
@@ -34,6 +34,7 @@ struct retry_settings {
 	uint64_t alert_group_wait_ms;
 	uint64_t alert_repeat_ms; /* 0: never */
 	char *env_label;
+	int language; /* enum alert_language */
 	char *console_url;
 	char *runbook_url;
 };

@@ -9,8 +9,9 @@ enum {
 	 * subscriber file that names more hosts than this in one life has some without a gauge. */
 	CIRCUIT_MAX = 128,
 	LABELS_SIZE = 320,
+	ALERT_RESULT_COUNT = ALERT_RESULT_RATE_LIMITED + 1,
 	ALERT_NAME_MAX = 4 * ALERT_TARGET_MAX, /* of all settings that were read in one life */
-	ALERT_SERIES_MAX = ALERT_NAME_MAX * RETRY_ALERT_RESULT_COUNT,
+	ALERT_SERIES_MAX = ALERT_NAME_MAX * ALERT_RESULT_COUNT,
 };
 
 enum family {
@@ -41,9 +42,6 @@ static const char *const call_series[] = {
 
 static const char *const kind_series[] = { "kind=\"stock_restore\"", "kind=\"refund\"",
 	"kind=\"webhook\"", NULL };
-
-static const char *const alert_results[] = { "ok", "http_error", "body_error", "timeout",
-	"rate_limited" };
 
 /* By enum retry_suppressed. */
 static const char *const suppressed_series[] = { "reason=\"silence\"", "reason=\"group\"",
@@ -106,11 +104,11 @@ static void add_alert_target(const char *name)
 	if (find_alert_name(name) < ALERT_NAME_MAX || alert_name_count == ALERT_NAME_MAX)
 		return;
 	(void)text_copy(alert_names[alert_name_count], sizeof(alert_names[0]), name);
-	for (size_t i = 0; i < RETRY_ALERT_RESULT_COUNT; i++)
+	for (size_t i = 0; i < ALERT_RESULT_COUNT; i++)
 		/* Names are of [a-z0-9_], so nothing needs an escape. */
-		(void)text_format(alert_labels[alert_name_count * RETRY_ALERT_RESULT_COUNT + i],
+		(void)text_format(alert_labels[alert_name_count * ALERT_RESULT_COUNT + i],
 			sizeof(alert_labels[0]), "target=\"%s\",result=\"%s\"", name,
-			alert_results[i]);
+			alert_result_names[i]);
 	alert_name_count++;
 }
 
@@ -127,7 +125,7 @@ void retry_metrics_name_series(const struct retry_settings *settings)
 
 void retry_metrics_show_alerts(void)
 {
-	for (size_t i = 0; i < alert_name_count * RETRY_ALERT_RESULT_COUNT; i++)
+	for (size_t i = 0; i < alert_name_count * ALERT_RESULT_COUNT; i++)
 		metrics_show(&retry_metric_families[FAMILY_ALERTS], i);
 }
 
@@ -181,13 +179,13 @@ void retry_metrics_show_circuits(void)
 	}
 }
 
-void retry_metrics_count_alert(const char *target, enum retry_alert_result result)
+void retry_metrics_count_alert(const char *target, enum alert_result result)
 {
 	size_t place = find_alert_name(target);
 
 	if (place < ALERT_NAME_MAX)
 		metrics_add(&retry_metric_families[FAMILY_ALERTS],
-			place * RETRY_ALERT_RESULT_COUNT + (size_t)result, 1);
+			place * ALERT_RESULT_COUNT + (size_t)result, 1);
 }
 
 void retry_metrics_set_inflight(uint64_t count)

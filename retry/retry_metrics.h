@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/order/compensation.h"
+#include "common/report/alert_answer.h"
 #include "common/service/metrics.h"
 
 struct retry_settings;
@@ -18,15 +19,6 @@ enum retry_call_result {
 	RETRY_CALL_DEAD,
 	RETRY_CALL_LEASE_LOST,
 	RETRY_CALL_RESULT_COUNT,
-};
-
-enum retry_alert_result {
-	RETRY_ALERT_OK,
-	RETRY_ALERT_HTTP_ERROR,
-	RETRY_ALERT_BODY_ERROR,
-	RETRY_ALERT_TIMEOUT,
-	RETRY_ALERT_RATE_LIMITED,
-	RETRY_ALERT_RESULT_COUNT,
 };
 
 /* Alerts that got no message of their own. */
@@ -50,7 +42,7 @@ void retry_metrics_note_call(enum compensation_kind kind, uint64_t duration_ms);
  * retry_metrics_show_circuits, which takes away those that were not noted since. */
 void retry_metrics_note_circuit(const char *host, bool is_open);
 void retry_metrics_show_circuits(void);
-void retry_metrics_count_alert(const char *target, enum retry_alert_result result);
+void retry_metrics_count_alert(const char *target, enum alert_result result);
 void retry_metrics_count_suppressed(enum retry_suppressed reason, uint64_t count);
 void retry_metrics_set_inflight(uint64_t count);
 

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -135,23 +134,11 @@ static void append_field(struct line *line, const struct log_field *field)
 	append_text(line, number);
 }
 
-static void format_time(char *target, size_t target_size)
-{
-	uint64_t now_ms = clock_epoch_ms();
-	time_t seconds = (time_t)(now_ms / 1000);
-	struct tm parts = { 0 };
-	char date[24];
-
-	(void)gmtime_r(&seconds, &parts);
-	(void)strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts);
-	(void)text_format(target, target_size, "%s.%03uZ", date, (unsigned int)(now_ms % 1000));
-}
-
 static void append_head(struct line *line, enum log_level level, const char *event)
 {
 	char now[40];
 
-	format_time(now, sizeof(now));
+	text_format_time(now, sizeof(now), clock_epoch_ms());
 	if (!log_as_json) {
 		append_text(line, now);
 		append_text(line, " ");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
 	DISTANCE_TEXT_MAX = 63
@@ -165,6 +166,17 @@ static bool is_key_character(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
 	       (c != '\0' && strchr("._:-", c) != NULL);
+}
+
+void text_format_time(char *target, size_t target_size, uint64_t epoch_ms)
+{
+	time_t seconds = (time_t)(epoch_ms / 1000);
+	struct tm parts = { 0 };
+	char date[24];
+
+	(void)gmtime_r(&seconds, &parts);
+	(void)strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts);
+	(void)text_format(target, target_size, "%s.%03uZ", date, (unsigned int)(epoch_ms % 1000));
 }
 
 bool text_is_key(const void *text, size_t size, size_t size_max)

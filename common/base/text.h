@@ -35,6 +35,9 @@ bool text_parse_duration(const char *text, uint64_t *milliseconds_out);
 /* Writes a duration the way text_parse_duration reads it, with the largest unit that is exact. */
 void text_format_duration(char *target, size_t target_size, uint64_t milliseconds);
 
+/* Milliseconds since 1970 as "2026-01-31T10:21:03.120Z". */
+void text_format_time(char *target, size_t target_size, uint64_t epoch_ms);
+
 /* 1 to size_max bytes of [A-Za-z0-9._:-]: what may become a business key. */
 bool text_is_key(const void *text, size_t size, size_t size_max);
 /* Same bytes, ended by the NUL byte. */

@@ -153,6 +153,16 @@ bool json_get_int(const struct json *object, const char *key, int64_t *value_out
 	return true;
 }
 
+bool json_get_bool(const struct json *object, const char *key, bool *value_out)
+{
+	const json_t *value = json_object_get(as_library_const(object), key);
+
+	if (!json_is_boolean(value))
+		return false;
+	*value_out = json_is_true(value);
+	return true;
+}
+
 bool json_get_number(const struct json *object, const char *key, double *value_out)
 {
 	const json_t *value = json_object_get(as_library_const(object), key);
@@ -264,4 +274,11 @@ void json_append_adopt(struct json *array, struct json **value)
 
 	REQUIRE(status == 0);
 	*value = NULL;
+}
+
+void json_append_text(struct json *array, const char *text)
+{
+	int status = json_array_append_new(as_library(array), create_clean_string(text));
+
+	REQUIRE(status == 0);
 }

@@ -34,6 +34,7 @@ bool json_is_array(const struct json *value);
 const struct json *json_get(const struct json *object, const char *key);
 const char *json_get_text(const struct json *object, const char *key);
 bool json_get_int(const struct json *object, const char *key, int64_t *value_out);
+bool json_get_bool(const struct json *object, const char *key, bool *value_out);
 /* A whole number or one with a fraction. */
 bool json_get_number(const struct json *object, const char *key, double *value_out);
 /* The value itself; NULL or false when it is of another type. */
@@ -55,5 +56,6 @@ void json_set_id(struct json *object, const char *key, uint64_t id);
 /* Takes value over and sets the pointer to NULL. */
 void json_adopt(struct json *object, const char *key, struct json **value);
 void json_append_adopt(struct json *array, struct json **value);
+void json_append_text(struct json *array, const char *text);
 
 #endif

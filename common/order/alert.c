@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/settings.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
 #include "common/io/json.h"
@@ -14,10 +15,12 @@ const char *const alert_kind_names[] = { "TASK_DEAD", "ORDER_STUCK", "OUTBOX_FAI
 const char *const alert_rule_names[] = { "LapseTaskDead", "LapseOrderStuck", "LapseOutboxFailed",
 	"LapseThreshold", NULL };
 const char *const alert_severity_names[] = { "info", "warning", "critical", NULL };
+const char *const alert_delivery_state_names[] = { "PENDING", "SENT", "FAILED", NULL };
 
 static_assert(ARRAY_LENGTH(alert_kind_names) == ALERT_KIND_THRESHOLD + 2, "kind names");
 static_assert(ARRAY_LENGTH(alert_rule_names) == ALERT_KIND_THRESHOLD + 2, "rule names");
 static_assert(ARRAY_LENGTH(alert_severity_names) == ALERT_SEVERITY_CRITICAL + 2, "severity names");
+static_assert(ARRAY_LENGTH(alert_delivery_state_names) == ALERT_DELIVERY_FAILED + 2, "state names");
 
 /* What an alert says in which annotation: the id of the thing it is about. */
 static const char *const ref_annotations[] = { "task_id", "order_no", "outbox_id", "rule" };
@@ -66,30 +69,42 @@ static char *write_annotations(const struct alert_notice *notice)
 	return text;
 }
 
-/* Re-opening ends a lease, so that a delivery under way does not count for the new state.  state
- * comes last, because each assignment sees those before it. */
-#define REOPENED(column, value) #column " = IF(state = 'RESOLVED', " value ", " #column "), "
+/*
+ * Re-opening ends a lease, so that a delivery under way does not count for the new state.  attempts
+ * stays above 0 where people were told that it fires and not yet that it was over.  state comes
+ * last, because each assignment sees those before it.
+ */
+static const char raise_sql[] =
+	"INSERT INTO t_alert (kind, ref, severity, labels, annotations) "
+	"VALUES (?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE "
+	"repeat_count = IF(state = 'RESOLVED', 0, LEAST(repeat_count + 1, 4294967295)), "
+	"severity = IF(state = 'RESOLVED', ?, severity), "
+	"labels = IF(state = 'RESOLVED', ?, labels), "
+	"annotations = IF(state = 'RESOLVED', ?, annotations), "
+	"fired_at = IF(state = 'RESOLVED', UTC_TIMESTAMP(3), fired_at), "
+	"fired_count = IF(state = 'RESOLVED', fired_count + 1, fired_count), "
+	"resolved_at = IF(state = 'RESOLVED', NULL, resolved_at), "
+	"silenced_until = IF(state = 'RESOLVED', NULL, silenced_until), "
+	"attempts = IF(state = 'RESOLVED', delivery_state = 'PENDING' AND "
+	"targets IS NOT NULL, attempts), "
+	"delivery_state = IF(state = 'RESOLVED', 'PENDING', delivery_state), "
+	"next_attempt_at = IF(state = 'RESOLVED', UTC_TIMESTAMP(3), next_attempt_at), "
+	"targets = IF(state = 'RESOLVED', NULL, targets), "
+	"last_error = IF(state = 'RESOLVED', NULL, last_error), "
+	"lease_token = IF(state = 'RESOLVED', NULL, lease_token), "
+	"lease_until = IF(state = 'RESOLVED', NULL, lease_until), "
+	"updated_at = IF(state = 'RESOLVED', UTC_TIMESTAMP(3), updated_at), "
+	"state = 'FIRING'";
 
 enum result alert_raise(struct db *db, const struct alert_notice *notice, struct error *error)
 {
-	static const char sql[] =
-		"INSERT INTO t_alert (kind, ref, severity, labels, annotations) "
-		"VALUES (?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE " REOPENED(severity, "?") REOPENED(
-			labels, "?") REOPENED(annotations, "?") REOPENED(fired_at,
-			"UTC_TIMESTAMP(3)") REOPENED(fired_count, "fired_count + 1")
-			REOPENED(resolved_at, "NULL") REOPENED(silenced_until, "NULL") REOPENED(
-				delivery_state, "'PENDING'") REOPENED(attempts,
-				"0") REOPENED(next_attempt_at, "UTC_TIMESTAMP(3)")
-				REOPENED(targets, "NULL") REOPENED(last_error, "NULL") REOPENED(
-					lease_token, "NULL") REOPENED(lease_until, "NULL")
-					REOPENED(updated_at, "UTC_TIMESTAMP(3)") "state = 'FIRING'";
 	char *labels = write_labels(notice);
 	char *annotations = write_annotations(notice);
 	const char *severity = alert_severity_names[notice->severity];
 	const struct db_param params[] = { db_text(alert_kind_names[notice->kind]),
 		db_text(notice->ref), db_text(severity), db_text(labels), db_text(annotations),
 		db_text(severity), db_text(labels), db_text(annotations) };
-	enum result result = db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error);
+	enum result result = db_execute(db, raise_sql, params, ARRAY_LENGTH(params), NULL, error);
 
 	free(annotations);
 	free(labels);
@@ -97,9 +112,13 @@ enum result alert_raise(struct db *db, const struct alert_notice *notice, struct
 		result, error, "raise alert %s of %s", alert_kind_names[notice->kind], notice->ref);
 }
 
-#define RESOLVED_COLUMNS                                                                   \
-	"state = 'RESOLVED', resolved_at = UTC_TIMESTAMP(3), delivery_state = 'PENDING', " \
-	"attempts = 0, next_attempt_at = UTC_TIMESTAMP(3), targets = NULL, "               \
+/* Nobody is told that something is over of which nobody was told.  targets stays: it says who was
+ * told. */
+#define NOBODY_KNOWS "attempts = 0 AND delivery_state = 'PENDING'"
+#define RESOLVED_COLUMNS                                                                    \
+	"state = 'RESOLVED', resolved_at = UTC_TIMESTAMP(3), "                              \
+	"next_attempt_at = IF(" NOBODY_KNOWS ", '9999-12-31 00:00:00', UTC_TIMESTAMP(3)), " \
+	"delivery_state = IF(" NOBODY_KNOWS ", 'SENT', 'PENDING'), attempts = 0, "          \
 	"lease_token = NULL, lease_until = NULL, updated_at = UTC_TIMESTAMP(3) "
 
 enum result alert_resolve(struct db *db, enum alert_kind kind, const char *ref, struct error *error)
@@ -143,4 +162,41 @@ enum result alert_resolve_cured(struct db *db, uint64_t *count_out, struct error
 		*count_out += changed;
 	}
 	return error_context(result, error, "resolve cured alerts");
+}
+
+enum result alert_silence(struct db *db, uint64_t id, uint64_t for_ms, struct error *error)
+{
+	/* What waited for the end of the former silence waits for the new one. */
+	static const char sql[] =
+		"UPDATE t_alert SET next_attempt_at = IF(next_attempt_at = silenced_until, "
+		"UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, next_attempt_at), "
+		"silenced_until = IF(? = 0, NULL, UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND), "
+		"updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND state = 'FIRING'";
+	const struct db_param params[] = { db_uint(for_ms * 1000), db_uint(for_ms),
+		db_uint(for_ms * 1000), db_uint(id) };
+	uint64_t changed = 0;
+
+	if (for_ms > HOURS(ALERT_SILENCE_MAX_H))
+		return error_set(RESULT_PERMANENT, error, "a silence lasts at most %d hours",
+			ALERT_SILENCE_MAX_H);
+	enum result result = db_execute(db, sql, params, ARRAY_LENGTH(params), &changed, error);
+	if (result == RESULT_OK && changed == 0)
+		return error_set(RESULT_CONFLICT, error, "alert %" PRIu64 " is not firing", id);
+	return error_context(result, error, "silence alert %" PRIu64, id);
+}
+
+enum result alert_send_again(struct db *db, uint64_t id, struct error *error)
+{
+	static const char sql[] =
+		"UPDATE t_alert SET delivery_state = 'PENDING', attempts = GREATEST(attempts, 1), "
+		"targets = NULL, last_error = NULL, next_attempt_at = UTC_TIMESTAMP(3), "
+		"silenced_until = NULL, lease_token = NULL, lease_until = NULL, "
+		"updated_at = UTC_TIMESTAMP(3) WHERE id = ?";
+	const struct db_param params[] = { db_uint(id) };
+	uint64_t changed = 0;
+	enum result result = db_execute(db, sql, params, ARRAY_LENGTH(params), &changed, error);
+
+	if (result == RESULT_OK && changed == 0)
+		return error_set(RESULT_CONFLICT, error, "alert %" PRIu64 " is not there", id);
+	return error_context(result, error, "send alert %" PRIu64 " again", id);
 }

@@ -1,18 +1,15 @@
 /*
- * alert - what needs a person: rows of t_alert, raised once per thing, claimed and delivered by
- * lapse-retry.
+ * alert - what needs a person: rows of t_alert, raised once per thing, resolved by what cures it.
  *
- * Unique (kind, ref).  The same thing failing again re-opens its row.
+ * Unique (kind, ref).  The same thing failing again re-opens its row.  Delivery is in
+ * alert_delivery.
  */
 #ifndef COMMON_ORDER_ALERT_H
 #define COMMON_ORDER_ALERT_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/result.h"
-#include "common/base/ulid.h"
 
 struct db;
 
@@ -29,10 +26,17 @@ enum alert_severity {
 	ALERT_SEVERITY_CRITICAL,
 };
 
+enum alert_delivery_state {
+	ALERT_DELIVERY_PENDING, /* some target is still to be told */
+	ALERT_DELIVERY_SENT,    /* nothing is owed, but perhaps a reminder */
+	ALERT_DELIVERY_FAILED,  /* some target was given up */
+};
+
 /* The words of the database, ended by NULL. */
 extern const char *const alert_kind_names[];
 extern const char *const alert_severity_names[];
-/* "LapseTaskDead" for TASK_DEAD and so on. */
+extern const char *const alert_delivery_state_names[];
+/* "LapseTaskDead" for TASK_DEAD and so on; of a THRESHOLD the ref is the name. */
 extern const char *const alert_rule_names[];
 
 struct alert_notice {
@@ -46,72 +50,30 @@ struct alert_notice {
 	uint32_t calls;          /* 0: no calls to tell of */
 };
 
+enum {
+	ALERT_TEXT_SIZE = 512,
+	ALERT_SILENCE_MAX_H = 24,
+};
+
 /* One statement, inside the caller's transaction where there is one: writes the row or re-opens a
- * resolved one.  OK also when it is firing already. */
+ * resolved one.  OK also when it is firing already: that is counted and changes nothing else. */
 MUST_USE enum result alert_raise(
 	struct db *db, const struct alert_notice *notice, struct error *error);
-/* One statement: FIRING → RESOLVED; OK also when there was none. */
+/* One statement, in the transaction of the act that cures it: FIRING → RESOLVED; OK also when there
+ * was none.  Those who were told that it fires are told that it is over. */
 MUST_USE enum result alert_resolve(
 	struct db *db, enum alert_kind kind, const char *ref, struct error *error);
 /* Resolves what is firing although its task, order or outbox row is well again. */
 MUST_USE enum result alert_resolve_cured(struct db *db, uint64_t *count_out, struct error *error);
 
-enum {
-	ALERT_CLAIM_MAX = 500,
-	ALERT_TEXT_SIZE = 512,
-	ALERT_TARGETS_SIZE = 1024,
-};
+/* The next two are one statement each, for an act with its audit row in the same transaction. */
 
-struct alert_row {
-	uint64_t id;
-	enum alert_kind kind;
-	enum alert_severity severity;
-	bool is_resolved;
-	char ref[128 + 1];
-	char order_no[65];
-	char task_kind[24];
-	char summary[ALERT_TEXT_SIZE];
-	char description[ALERT_TEXT_SIZE];
-	char fired_at[32];    /* ISO 8601 with Z */
-	char resolved_at[32]; /* "" when not */
-	uint32_t fired_count;
-	uint32_t calls;
-	uint32_t attempts;                /* deliveries begun, this one counted */
-	char targets[ALERT_TARGETS_SIZE]; /* JSON of the last put off, "" when there is none */
-};
-
-struct alert_batch {
-	char lease_token[ULID_SIZE];
-	struct alert_row *rows;
-	size_t count;
-};
-
-/*
- * One transaction: leases at most limit rows that are due and not silenced, and counts an attempt
- * for each: those whose delivery is PENDING, and reminders of those that still fire.  Rows fired
- * less than group_wait_ms ago wait for their company.  NONE: nothing.
- */
-MUST_USE enum result alert_claim(struct db *db, uint32_t limit, uint64_t lease_ms,
-	uint64_t group_wait_ms, struct alert_batch **batch_out, struct error *error);
-void alert_batch_destroy(struct alert_batch **batch);
-/* One statement, for a process that has become the only one to deliver: ends all leases. */
-MUST_USE enum result alert_end_leases(struct db *db, struct error *error);
-
-/* What became of the delivery of some rows of one batch. */
-struct alert_delivery {
-	const char *lease_token;
-	const uint64_t *ids;
-	size_t count;
-	const char *targets; /* JSON: what each target said */
-	const char *reason;  /* of a failure; any bytes */
-	uint64_t delay_ms;   /* until the reminder or the next try; 0: there is none */
-};
-
-/* One statement: delivered.  A row that fired or was resolved meanwhile stays due. */
-MUST_USE enum result alert_mark_sent(
-	struct db *db, const struct alert_delivery *delivery, struct error *error);
-/* One statement: again after delay_ms, or FAILED when that is 0. */
-MUST_USE enum result alert_put_off(
-	struct db *db, const struct alert_delivery *delivery, struct error *error);
+/* No message about this firing row for so long, at most ALERT_SILENCE_MAX_H; 0: it speaks again.
+ * CONFLICT: it is not firing.  PERMANENT: too long. */
+MUST_USE enum result alert_silence(
+	struct db *db, uint64_t id, uint64_t for_ms, struct error *error);
+/* All targets are told again what the row is now, those given up too.  CONFLICT: there is no such
+ * row. */
+MUST_USE enum result alert_send_again(struct db *db, uint64_t id, struct error *error);
 
 #endif

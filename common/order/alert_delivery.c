@@ -1,43 +1,37 @@
-/* Delivery of alerts: claim, mark sent, put off. */
-#include <assert.h>
+#include "common/order/alert_delivery.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
-#include "common/io/json.h"
-#include "common/order/alert.h"
 #include "common/order/id_list.h"
 
 enum {
-	JSON_MAX = 8192 /* of labels and annotations; longer ones are left out */
+	COLUMN_IS_RIPE = ALERT_ROW_COLUMN_COUNT,
+	COLUMN_NOW_MS,
 };
 
 /* The delivery of something that ended long ago, or of a reminder that is not wanted. */
 #define NEVER "'9999-12-31 00:00:00'"
 
-/* Columns of the choice, in the order read_row knows. */
-#define CHOICE                                                                           \
-	"SELECT id, kind, severity, state = 'RESOLVED', ref, "                           \
-	"IF(LENGTH(labels) > 8192, NULL, labels), "                                      \
-	"IF(LENGTH(annotations) > 8192, NULL, annotations), "                            \
-	"DATE_FORMAT(fired_at, '%Y-%m-%dT%H:%i:%s.%f'), "                                \
-	"DATE_FORMAT(resolved_at, '%Y-%m-%dT%H:%i:%s.%f'), fired_count, attempts, "      \
-	"IF(delivery_state = 'SENT' OR LENGTH(targets) > 1023, NULL, targets), "         \
-	"delivery_state = 'SENT' OR attempts > 0 OR "                                    \
-	"COALESCE(resolved_at, fired_at) <= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND, " \
-	"delivery_state = 'SENT' FROM t_alert FORCE INDEX (idx_delivery) "               \
-	"WHERE next_attempt_at <= UTC_TIMESTAMP(3) "                                     \
-	"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) "                  \
-	"AND (silenced_until IS NULL OR silenced_until <= UTC_TIMESTAMP(3)) AND "
+#define NOW_MS "CAST(UNIX_TIMESTAMP(UTC_TIMESTAMP(3)) * 1000 AS UNSIGNED)"
 
-static_assert(JSON_MAX == 8192 && ALERT_TARGETS_SIZE == 1024, "the choice knows these numbers too");
+#define CHOICE                                                                                  \
+	"SELECT " ALERT_ROW_COLUMNS ", delivery_state <> 'PENDING' OR attempts > 0 OR "         \
+	"COALESCE(resolved_at, fired_at) <= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND, " NOW_MS \
+	" FROM t_alert FORCE INDEX (idx_delivery) "                                             \
+	"WHERE next_attempt_at <= UTC_TIMESTAMP(3) "                                            \
+	"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) AND "
 
 static const char choose_pending_sql[] =
 	CHOICE "delivery_state = 'PENDING' ORDER BY next_attempt_at LIMIT ? FOR UPDATE SKIP LOCKED";
-static const char choose_reminders_sql[] =
+static const char choose_sent_sql[] =
 	CHOICE "delivery_state = 'SENT' AND state = 'FIRING' "
+	       "ORDER BY next_attempt_at LIMIT ? FOR UPDATE SKIP LOCKED";
+static const char choose_failed_sql[] =
+	CHOICE "delivery_state = 'FAILED' AND state = 'FIRING' "
 	       "ORDER BY next_attempt_at LIMIT ? FOR UPDATE SKIP LOCKED";
 
 struct candidate {
@@ -45,96 +39,66 @@ struct candidate {
 	bool is_ripe; /* has waited for its company, or been tried before */
 };
 
-struct candidates {
-	struct candidate *items;
+struct choice {
+	struct db *db;
+	const struct alert_claim *claim;
+	struct candidate *candidates;
 	size_t count;
+	struct alert_batch *batch;
 };
 
-static size_t find_name(const char *const *names, const char *name)
+enum result alert_lock(struct db *db, struct error *error)
 {
-	size_t i = 0;
-
-	while (names[i] != NULL && !text_equals(names[i], name))
-		i++;
-	REQUIRE(names[i] != NULL); /* the column knows these words only */
-	return i;
-}
-
-/* "2026-01-31T10:21:03.120000" of the server into "2026-01-31T10:21:03.120Z". */
-static void read_time(const struct db_rows *rows, size_t column, char *time, size_t time_size)
-{
-	size_t size = 0;
-	const char *text = db_rows_text(rows, column, &size);
-
-	time[0] = '\0';
-	if (size > 3)
-		(void)text_format(time, time_size, "%.*sZ", (int)(size - 3), text);
-}
-
-static void copy_value(char *target, size_t target_size, const char *value)
-{
-	if (value != NULL)
-		(void)text_copy(target, target_size, value);
-}
-
-/* Labels and annotations were written by whoever raised the alert: what is missing stays "". */
-static void read_words(const struct db_rows *rows, struct alert_row *row)
-{
-	struct json *labels = NULL;
-	struct json *annotations = NULL;
-	size_t size = 0;
-	const char *text = db_rows_text(rows, 5, &size);
-	uint64_t calls = 0;
-
-	if (json_parse(text, size, JSON_MAX, &labels, NULL) == RESULT_OK)
-		copy_value(row->task_kind, sizeof(row->task_kind), json_get_text(labels, "kind"));
-	text = db_rows_text(rows, 6, &size);
-	if (json_parse(text, size, JSON_MAX, &annotations, NULL) == RESULT_OK) {
-		const char *digits = json_get_text(annotations, "calls");
-
-		copy_value(
-			row->summary, sizeof(row->summary), json_get_text(annotations, "summary"));
-		copy_value(row->description, sizeof(row->description),
-			json_get_text(annotations, "description"));
-		copy_value(row->order_no, sizeof(row->order_no),
-			json_get_text(annotations, "order_no"));
-		if (digits != NULL && text_parse_uint(digits, 0, UINT32_MAX, &calls))
-			row->calls = (uint32_t)calls;
-	}
-	json_destroy(&annotations);
-	json_destroy(&labels);
-}
-
-static void read_row(const struct db_rows *rows, struct candidate *candidate)
-{
-	struct alert_row *row = &candidate->row;
-	bool is_reminder = db_rows_uint(rows, 13) != 0;
-
-	row->id = db_rows_uint(rows, 0);
-	row->kind = (enum alert_kind)find_name(alert_kind_names, db_rows_text(rows, 1, NULL));
-	row->severity =
-		(enum alert_severity)find_name(alert_severity_names, db_rows_text(rows, 2, NULL));
-	row->is_resolved = db_rows_uint(rows, 3) != 0;
-	(void)text_copy(row->ref, sizeof(row->ref), db_rows_text(rows, 4, NULL));
-	read_words(rows, row);
-	read_time(rows, 7, row->fired_at, sizeof(row->fired_at));
-	if (row->is_resolved)
-		read_time(rows, 8, row->resolved_at, sizeof(row->resolved_at));
-	row->fired_count = (uint32_t)db_rows_uint(rows, 9);
-	row->attempts = is_reminder ? 1 : (uint32_t)db_rows_uint(rows, 10) + 1;
-	(void)text_copy(row->targets, sizeof(row->targets), db_rows_text(rows, 11, NULL));
-	candidate->is_ripe = db_rows_uint(rows, 12) != 0;
-}
-
-static enum result choose(struct db *db, const char *sql, uint32_t limit, uint64_t group_wait_ms,
-	struct candidates *candidates, struct error *error)
-{
-	const struct db_param params[] = { db_uint(group_wait_ms * 1000), db_uint(limit) };
+	static const char sql[] =
+		"SELECT GET_LOCK(LEFT(CONCAT('lapse.alerts.', DATABASE()), 64), 0)";
 	struct db_rows *rows = NULL;
-	enum result result = db_query(db, sql, params, ARRAY_LENGTH(params), &rows, error);
+	enum result result = db_query(db, sql, NULL, 0, &rows, error);
+	bool is_ours = result == RESULT_OK && db_rows_next(rows) && db_rows_uint(rows, 0) == 1;
 
-	while (result == RESULT_OK && db_rows_next(rows))
-		read_row(rows, &candidates->items[candidates->count++]);
+	db_rows_destroy(&rows);
+	return result == RESULT_OK && !is_ours ? RESULT_NONE : result;
+}
+
+enum result alert_end_leases(struct db *db, const char *lease_token, struct error *error)
+{
+	static const char sql[] =
+		"UPDATE t_alert SET lease_token = NULL, lease_until = NULL "
+		"WHERE lease_until IS NOT NULL AND (lease_token IS NULL OR lease_token <> ?)";
+	const struct db_param params[] = { db_text(lease_token) };
+
+	return error_context(db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error), error,
+		"end leases of alerts");
+}
+
+enum result alert_keep(
+	struct db *db, const char *lease_token, uint64_t lease_ms, struct error *error)
+{
+	static const char sql[] =
+		"UPDATE t_alert SET lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND "
+		"WHERE lease_token = ?";
+	const struct db_param params[] = { db_uint(lease_ms * 1000), db_text(lease_token) };
+
+	return error_context(db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error), error,
+		"keep alerts");
+}
+
+static enum result choose(struct choice *choice, const char *sql, struct error *error)
+{
+	uint64_t room = choice->claim->limit - choice->count;
+	const struct db_param params[] = { db_uint(choice->claim->group_wait_ms * 1000),
+		db_uint(room) };
+	struct db_rows *rows = NULL;
+
+	if (room == 0)
+		return RESULT_OK;
+	enum result result = db_query(choice->db, sql, params, ARRAY_LENGTH(params), &rows, error);
+	while (result == RESULT_OK && db_rows_next(rows)) {
+		struct candidate *candidate = &choice->candidates[choice->count++];
+
+		alert_row_read(rows, &candidate->row);
+		candidate->is_ripe = db_rows_uint(rows, COLUMN_IS_RIPE) != 0;
+		choice->batch->now_ms = db_rows_uint(rows, COLUMN_NOW_MS);
+	}
 	db_rows_destroy(&rows);
 	return result == RESULT_NONE ? RESULT_OK : error_context(result, error, "find alerts");
 }
@@ -146,85 +110,112 @@ static bool is_in_company(const struct candidate *candidate, const struct candid
 }
 
 /* A row whose wait is over takes the younger rows of its group along. */
-static void take_ripe(const struct candidates *candidates, struct alert_batch *batch)
+static bool is_ripe(const struct choice *choice, const struct candidate *candidate)
 {
-	for (size_t i = 0; i < candidates->count; i++) {
-		const struct candidate *candidate = &candidates->items[i];
-		bool is_ripe = candidate->is_ripe;
+	for (size_t i = 0; i < choice->count && !candidate->is_ripe; i++) {
+		const struct candidate *other = &choice->candidates[i];
 
-		for (size_t k = 0; k < candidates->count && !is_ripe; k++)
-			is_ripe = candidates->items[k].is_ripe &&
-				  is_in_company(candidate, &candidates->items[k]);
-		if (is_ripe)
-			batch->rows[batch->count++] = candidate->row;
+		if (other->is_ripe && !other->row.is_silenced && is_in_company(candidate, other))
+			return true;
 	}
+	return candidate->is_ripe;
 }
 
-static enum result lease(
-	struct db *db, const struct alert_batch *batch, uint64_t lease_ms, struct error *error)
+static enum result put_off_silenced(
+	const struct choice *choice, const uint64_t *ids, struct error *error)
 {
-	static const char head[] = "UPDATE t_alert FORCE INDEX (PRIMARY) SET "
-				   "attempts = IF(delivery_state = 'SENT', 1, attempts + 1), "
-				   "targets = IF(delivery_state = 'SENT', NULL, targets), "
-				   "delivery_state = 'PENDING', lease_token = ?, "
-				   "lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
-				   "updated_at = UTC_TIMESTAMP(3) WHERE id IN ";
-	const struct db_param before[] = { db_text(batch->lease_token), db_uint(lease_ms * 1000) };
-	uint64_t *ids = memory_allocate_array(batch->count, sizeof(*ids));
+	const struct id_statement statement = { .head = "UPDATE t_alert FORCE INDEX (PRIMARY) SET "
+							"next_attempt_at = silenced_until "
+							"WHERE id IN ",
+		.tail = " AND silenced_until IS NOT NULL",
+		.ids = ids,
+		.count = choice->batch->silenced_count };
+
+	return choice->batch->silenced_count == 0
+		       ? RESULT_OK
+		       : id_list_execute(choice->db, &statement, NULL, error);
+}
+
+static enum result lease(const struct choice *choice, const uint64_t *ids, struct error *error)
+{
+	static const char head[] =
+		"UPDATE t_alert FORCE INDEX (PRIMARY) SET attempts = attempts + 1, "
+		"repeat_count = 0, lease_token = ?, "
+		"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
+		"updated_at = UTC_TIMESTAMP(3) WHERE id IN ";
+	const struct db_param before[] = { db_text(choice->claim->lease_token),
+		db_uint(choice->claim->lease_ms * 1000) };
 	const struct id_statement statement = { .head = head,
 		.tail = "",
 		.before = before,
 		.before_count = ARRAY_LENGTH(before),
 		.ids = ids,
-		.count = batch->count };
+		.count = choice->batch->count };
 
-	for (size_t i = 0; i < batch->count; i++)
-		ids[i] = batch->rows[i].id;
-	enum result result = id_list_execute(db, &statement, NULL, error);
-	free(ids);
+	return choice->batch->count == 0 ? RESULT_OK
+					 : id_list_execute(choice->db, &statement, NULL, error);
+}
+
+/* Leases what is ripe and puts off what is silenced. */
+static enum result take(struct choice *choice, uint64_t *ids, struct error *error)
+{
+	struct alert_batch *batch = choice->batch;
+
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->candidates[i].row.is_silenced)
+			ids[batch->silenced_count++] = choice->candidates[i].row.id;
+	enum result result = put_off_silenced(choice, ids, error);
+	for (size_t i = 0; i < choice->count; i++) {
+		const struct candidate *candidate = &choice->candidates[i];
+
+		if (candidate->row.is_silenced || !is_ripe(choice, candidate))
+			continue;
+		batch->rows[batch->count] = candidate->row;
+		batch->rows[batch->count].attempts++;
+		ids[batch->count++] = candidate->row.id;
+	}
+	if (result == RESULT_OK)
+		result = lease(choice, ids, error);
 	return error_context(result, error, "lease alerts");
 }
 
-static enum result claim_in_transaction(struct db *db, struct candidates *candidates,
-	struct alert_batch *batch, uint32_t limit, uint64_t group_wait_ms, struct error *error)
+static enum result claim_in_transaction(struct choice *choice, uint64_t *ids, struct error *error)
 {
-	enum result result =
-		choose(db, choose_pending_sql, limit, group_wait_ms, candidates, error);
+	static const char *const choices[] = { choose_pending_sql, choose_sent_sql,
+		choose_failed_sql };
+	enum result result = db_begin(choice->db, error);
 
-	if (result == RESULT_OK && candidates->count < limit)
-		result = choose(db, choose_reminders_sql, limit - (uint32_t)candidates->count,
-			group_wait_ms, candidates, error);
-	if (result != RESULT_OK)
-		return result;
-	take_ripe(candidates, batch);
-	return batch->count == 0 ? RESULT_NONE : RESULT_OK;
+	for (size_t i = 0; result == RESULT_OK && i < ARRAY_LENGTH(choices); i++)
+		result = choose(choice, choices[i], error);
+	if (result == RESULT_OK && choice->count == 0)
+		result = RESULT_NONE;
+	if (result == RESULT_OK)
+		result = take(choice, ids, error);
+	if (result == RESULT_OK && choice->batch->count + choice->batch->silenced_count == 0)
+		result = RESULT_NONE;
+	return result == RESULT_OK ? db_commit(choice->db, error) : result;
 }
 
-enum result alert_claim(struct db *db, uint32_t limit, uint64_t lease_ms, uint64_t group_wait_ms,
+enum result alert_claim(struct db *db, const struct alert_claim *claim,
 	struct alert_batch **batch_out, struct error *error)
 {
-	struct candidates candidates = { .items = NULL };
-	struct alert_batch *batch = memory_allocate(sizeof(*batch));
-	enum result result = db_begin(db, error);
+	struct choice choice = { .db = db, .claim = claim };
 
-	REQUIRE(limit <= ALERT_CLAIM_MAX);
+	REQUIRE(claim->limit > 0 && claim->limit <= ALERT_CLAIM_MAX);
+	uint64_t *ids = memory_allocate_array(claim->limit, sizeof(*ids));
 	*batch_out = NULL;
-	ulid_generate(batch->lease_token);
-	candidates.items = memory_allocate_array(limit, sizeof(*candidates.items));
-	batch->rows = memory_allocate_array(limit, sizeof(*batch->rows));
-	if (result == RESULT_OK)
-		result = claim_in_transaction(db, &candidates, batch, limit, group_wait_ms, error);
-	if (result == RESULT_OK)
-		result = lease(db, batch, lease_ms, error);
-	if (result == RESULT_OK)
-		result = db_commit(db, error);
+	choice.candidates = memory_allocate_array(claim->limit, sizeof(*choice.candidates));
+	choice.batch = memory_allocate(sizeof(*choice.batch));
+	choice.batch->rows = memory_allocate_array(claim->limit, sizeof(*choice.batch->rows));
+	enum result result = claim_in_transaction(&choice, ids, error);
 	if (result == RESULT_OK) {
-		*batch_out = batch;
+		*batch_out = choice.batch;
 	} else {
 		db_rollback(db);
-		alert_batch_destroy(&batch);
+		alert_batch_destroy(&choice.batch);
 	}
-	free(candidates.items);
+	free(choice.candidates);
+	free(ids);
 	return result;
 }
 
@@ -237,59 +228,83 @@ void alert_batch_destroy(struct alert_batch **batch)
 	*batch = NULL;
 }
 
-enum result alert_end_leases(struct db *db, struct error *error)
+enum result alert_settle(struct db *db, const struct alert_outcome *outcome, struct error *error)
 {
-	static const char sql[] =
-		"UPDATE t_alert FORCE INDEX (idx_delivery) SET lease_token = NULL, "
-		"lease_until = NULL WHERE delivery_state = 'PENDING' AND lease_until IS NOT NULL";
+	static const char head[] =
+		"UPDATE t_alert FORCE INDEX (PRIMARY) SET lease_token = NULL, lease_until = NULL, "
+		"updated_at = UTC_TIMESTAMP(3), targets = ?, delivery_state = ?, last_error = ?, "
+		"next_attempt_at = IF(? = 0 OR (state = 'RESOLVED' AND delivery_state <> "
+		"'PENDING'), " NEVER ", UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND) WHERE id IN ";
+	char reason[ALERT_TEXT_SIZE] = "";
 
-	return error_context(
-		db_execute(db, sql, NULL, 0, NULL, error), error, "end leases of alerts");
-}
-
-static enum result settle(struct db *db, const char *head, const struct db_param *before,
-	size_t before_count, const struct alert_delivery *delivery, struct error *error)
-{
-	const struct db_param token = db_text(delivery->lease_token);
+	if (outcome->reason != NULL)
+		(void)text_clip(reason, sizeof(reason), outcome->reason, strlen(outcome->reason));
+	const struct db_param before[] = { db_text(outcome->targets),
+		db_text(alert_delivery_state_names[outcome->state]),
+		db_text(outcome->reason == NULL ? NULL : reason), db_uint(outcome->delay_ms),
+		db_uint(outcome->delay_ms * 1000) };
+	const struct db_param token = db_text(outcome->lease_token);
 	const struct id_statement statement = { .head = head,
 		.tail = " AND lease_token = ?",
 		.before = before,
-		.before_count = before_count,
-		.ids = delivery->ids,
-		.count = delivery->count,
+		.before_count = ARRAY_LENGTH(before),
+		.ids = outcome->ids,
+		.count = outcome->count,
 		.after = &token,
 		.after_count = 1 };
 
 	return error_context(id_list_execute(db, &statement, NULL, error), error, "settle alerts");
 }
 
-#define END_OF_LEASE                                                                        \
-	"UPDATE t_alert FORCE INDEX (PRIMARY) SET lease_token = NULL, lease_until = NULL, " \
-	"updated_at = UTC_TIMESTAMP(3), targets = ?, "
+/* Columns in the order of read_firing. */
+static const char firing_sql[] =
+	"SELECT kind, MAX(severity + 0) - 1, IF(kind = 'THRESHOLD', ref, '') AS rule_ref, "
+	"COALESCE(JSON_UNQUOTE(JSON_EXTRACT(labels, '$.kind')), '') AS label_kind, "
+	"SUBSTRING_INDEX(GROUP_CONCAT(COALESCE(JSON_UNQUOTE(JSON_EXTRACT(annotations, "
+	"'$.summary')), '') ORDER BY id DESC SEPARATOR '\n'), '\n', 1), "
+	"DATE_FORMAT(MIN(fired_at), '%Y-%m-%dT%H:%i:%s.%f'), COUNT(*), "
+	"SUBSTRING_INDEX(GROUP_CONCAT(COALESCE(JSON_UNQUOTE(JSON_EXTRACT(annotations, "
+	"'$.order_no')), ref) ORDER BY id DESC SEPARATOR ', '), ', ', 10), "
+	"DATE_FORMAT(UTC_TIMESTAMP(3), '%Y-%m-%dT%H:%i:%s.%f'), "
+	"DATE_FORMAT(UTC_TIMESTAMP(3) + INTERVAL ? SECOND, '%Y-%m-%dT%H:%i:%s.%f') "
+	"FROM t_alert FORCE INDEX (idx_state) WHERE state = 'FIRING' AND severity + 0 > ? "
+	"AND (silenced_until IS NULL OR silenced_until <= UTC_TIMESTAMP(3)) "
+	"GROUP BY kind, rule_ref, label_kind ORDER BY MIN(fired_at) LIMIT 200";
 
-enum result alert_mark_sent(
-	struct db *db, const struct alert_delivery *delivery, struct error *error)
+static void read_firing(const struct db_rows *rows, struct alert_firing *firing)
 {
-	static const char head[] =
-		END_OF_LEASE "delivery_state = 'SENT', last_error = NULL, "
-			     "next_attempt_at = IF(? = 0 OR state = 'RESOLVED', " NEVER
-			     ", UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND) WHERE id IN ";
-	const struct db_param before[] = { db_text(delivery->targets), db_uint(delivery->delay_ms),
-		db_uint(delivery->delay_ms * 1000) };
+	size_t size = 0;
+	const char *text = NULL;
 
-	return settle(db, head, before, ARRAY_LENGTH(before), delivery, error);
+	memset(firing, 0, sizeof(*firing));
+	for (size_t i = 0; alert_kind_names[i] != NULL; i++)
+		if (text_equals(alert_kind_names[i], db_rows_text(rows, 0, NULL)))
+			firing->kind = (enum alert_kind)i;
+	firing->severity = (enum alert_severity)db_rows_uint(rows, 1);
+	(void)text_copy(firing->ref, sizeof(firing->ref), db_rows_text(rows, 2, NULL));
+	text = db_rows_text(rows, 3, &size);
+	(void)text_clip(firing->task_kind, sizeof(firing->task_kind), text, size);
+	text = db_rows_text(rows, 4, &size);
+	(void)text_clip(firing->summary, sizeof(firing->summary), text, size);
+	alert_row_copy_time(rows, 5, firing->fired_at);
+	firing->count = db_rows_uint(rows, 6);
+	text = db_rows_text(rows, 7, &size);
+	(void)text_clip(firing->examples, sizeof(firing->examples), text, size);
 }
 
-enum result alert_put_off(struct db *db, const struct alert_delivery *delivery, struct error *error)
+enum result alert_list_firing(struct db *db, enum alert_severity min_severity, uint32_t ahead_s,
+	struct alert_firing_list *list, struct error *error)
 {
-	static const char head[] = END_OF_LEASE
-		"delivery_state = IF(? = 0, 'FAILED', 'PENDING'), last_error = ?, "
-		"next_attempt_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND WHERE id IN ";
-	char reason[ALERT_TEXT_SIZE];
+	const struct db_param params[] = { db_uint(ahead_s), db_uint(min_severity) };
+	struct db_rows *rows = NULL;
+	enum result result = db_query(db, firing_sql, params, ARRAY_LENGTH(params), &rows, error);
 
-	(void)text_clip(reason, sizeof(reason), delivery->reason, strlen(delivery->reason));
-	const struct db_param before[] = { db_text(delivery->targets), db_uint(delivery->delay_ms),
-		db_text(reason), db_uint(delivery->delay_ms * 1000) };
-
-	return settle(db, head, before, ARRAY_LENGTH(before), delivery, error);
+	list->count = 0;
+	while (result == RESULT_OK && db_rows_next(rows) && list->count < ALERT_GROUP_MAX) {
+		read_firing(rows, &list->items[list->count++]);
+		alert_row_copy_time(rows, 8, list->now);
+		alert_row_copy_time(rows, 9, list->later);
+	}
+	db_rows_destroy(&rows);
+	return result == RESULT_NONE ? RESULT_OK : error_context(result, error, "list what fires");
 }

@@ -1,17 +1,17 @@
-/* alert: raised once per thing, claimed in company, delivered at least once. */
+/* alert: raised once per thing, claimed in company, told until everybody knows. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
-#include "common/order/alert.h"
+#include "common/order/alert_delivery.h"
+#include "tests/support/alert_rows.h"
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
 
 enum {
-	LEASE_MS = 60000,
 	HOUR_MS = 3600000
 };
 
@@ -49,84 +49,80 @@ static void expect(const char *expected, const char *sql)
 
 static void raise_alert(const char *ref, const char *task_kind, const char *description)
 {
-	const struct alert_notice notice = { .kind = ALERT_KIND_TASK_DEAD,
-		.severity = ALERT_SEVERITY_WARNING,
-		.ref = ref,
-		.order_no = "A1",
-		.task_kind = task_kind,
-		.summary = "it failed",
-		.description = description,
-		.calls = 6 };
-	struct error error = { 0 };
-
-	ck_assert_msg(alert_raise(db, &notice, &error) == RESULT_OK, "%s", error.text);
+	alert_rows_raise(db, ref, task_kind, description);
 }
 
 static void resolve(const char *ref)
 {
-	struct error error = { 0 };
-
-	ck_assert_msg(alert_resolve(db, ALERT_KIND_TASK_DEAD, ref, &error) == RESULT_OK, "%s",
-		error.text);
+	alert_rows_resolve(db, ref);
 }
 
 /* NULL when nothing is due. */
 static struct alert_batch *claim(uint64_t group_wait_ms)
 {
-	struct alert_batch *batch = NULL;
-	struct error error = { 0 };
-	enum result result = alert_claim(db, 100, LEASE_MS, group_wait_ms, &batch, &error);
-
-	ck_assert_msg(result == RESULT_OK || result == RESULT_NONE, "%s", error.text);
-	ck_assert_int_eq(result == RESULT_NONE, batch == NULL);
-	return batch;
+	return alert_rows_claim(db, "OURS", group_wait_ms);
 }
 
-/* delay_ms of alert_put_off, or until the reminder. */
-static void settle(struct alert_batch *batch, bool is_sent, uint64_t delay_ms)
+static void settle_as(const char *lease_token, const struct alert_batch *batch,
+	enum alert_delivery_state state, uint64_t delay_ms)
 {
-	uint64_t ids[100];
-	struct error error = { 0 };
-	const struct alert_delivery delivery = { .lease_token = batch->lease_token,
-		.ids = ids,
-		.count = batch->count,
-		.targets = "{\"ops\":{\"result\":\"http_error\"}}",
-		.reason = "ops: HTTP 500 \xff",
-		.delay_ms = delay_ms };
-
-	for (size_t i = 0; i < batch->count; i++)
-		ids[i] = batch->rows[i].id;
-	enum result result = is_sent ? alert_mark_sent(db, &delivery, &error)
-				     : alert_put_off(db, &delivery, &error);
-	ck_assert_msg(result == RESULT_OK, "%s", error.text);
+	alert_rows_settle(db, lease_token, batch, state, delay_ms);
 }
 
-START_TEST(the_same_thing_has_one_row)
+/* Claims and settles what is due. */
+static void deliver(enum alert_delivery_state state, uint64_t delay_ms)
+{
+	struct alert_batch *batch = claim(0);
+
+	ck_assert_ptr_nonnull(batch);
+	settle_as("OURS", batch, state, delay_ms);
+	alert_batch_destroy(&batch);
+}
+
+START_TEST(the_same_thing_has_one_row_and_repeats_are_counted)
 {
 	raise_alert("7", "refund", "first");
 	raise_alert("7", "refund", "second");
+	raise_alert("7", "refund", "third");
 	expect("1", "SELECT COUNT(*) FROM t_alert");
-	expect("FIRING 1 first PENDING",
-		"SELECT state, fired_count, JSON_VALUE(annotations, '$.description'), "
-		"delivery_state FROM t_alert");
+	expect("FIRING 1 2 first PENDING",
+		"SELECT state, fired_count, repeat_count, JSON_VALUE(annotations, "
+		"'$.description'), delivery_state FROM t_alert");
+	struct alert_batch *batch = claim(0);
+	ck_assert_uint_eq(batch->rows[0].repeat_count, 2);
+	expect("0", "SELECT repeat_count FROM t_alert");
+	alert_batch_destroy(&batch);
 }
 END_TEST
 
 START_TEST(a_thing_that_fails_again_opens_its_row_again)
 {
 	raise_alert("7", "refund", "first");
-	struct alert_batch *batch = claim(0);
-	settle(batch, true, HOUR_MS);
-	alert_batch_destroy(&batch);
+	deliver(ALERT_DELIVERY_SENT, HOUR_MS);
 	resolve("7");
 	resolve("7");
 	resolve("unknown");
 	expect("RESOLVED PENDING 0 1",
 		"SELECT state, delivery_state, attempts, resolved_at IS NOT NULL FROM t_alert");
 	raise_alert("7", "refund", "second");
-	expect("FIRING PENDING 2 second NULL",
-		"SELECT state, delivery_state, fired_count, "
-		"JSON_VALUE(annotations, '$.description'), resolved_at FROM t_alert");
+	expect("FIRING PENDING 2 second NULL NULL 0",
+		"SELECT state, delivery_state, fired_count, JSON_VALUE(annotations, "
+		"'$.description'), resolved_at, targets, repeat_count FROM t_alert");
+	/* Nobody has heard that it was over, so those who know are told when it is. */
+	resolve("7");
+	expect("RESOLVED PENDING", "SELECT state, delivery_state FROM t_alert");
+}
+END_TEST
+
+START_TEST(what_was_over_before_anybody_heard_of_it_is_told_to_nobody)
+{
+	raise_alert("7", "refund", "first");
+	resolve("7");
+	expect("RESOLVED SENT 1",
+		"SELECT state, delivery_state, next_attempt_at > '9999-01-01' FROM t_alert");
+	ck_assert_ptr_null(claim(0));
+	raise_alert("7", "refund", "second");
+	expect("FIRING PENDING 0", "SELECT state, delivery_state, attempts FROM t_alert");
 }
 END_TEST
 
@@ -169,41 +165,17 @@ START_TEST(new_rows_wait_for_their_company_and_are_taken_along)
 }
 END_TEST
 
-START_TEST(a_claimed_row_is_leased)
-{
-	struct error error = { 0 };
-
-	raise_alert("1", "refund", "x");
-	struct alert_batch *zombie = claim(0);
-	ck_assert_ptr_null(claim(0));
-	query_run(query, "UPDATE t_alert SET lease_until = UTC_TIMESTAMP(3)");
-	struct alert_batch *heir = claim(0);
-	ck_assert_uint_eq(heir->rows[0].attempts, 2);
-	settle(zombie, true, 0);
-	expect("PENDING", "SELECT delivery_state FROM t_alert");
-	ck_assert_int_eq(alert_end_leases(db, &error), RESULT_OK);
-	settle(heir, true, 0);
-	expect("PENDING", "SELECT delivery_state FROM t_alert");
-	alert_batch_destroy(&zombie);
-	alert_batch_destroy(&heir);
-	heir = claim(0);
-	settle(heir, true, 0);
-	expect("SENT", "SELECT delivery_state FROM t_alert");
-	alert_batch_destroy(&heir);
-}
-END_TEST
-
 START_TEST(what_changed_during_its_delivery_stays_due)
 {
 	raise_alert("1", "refund", "x");
 	struct alert_batch *batch = claim(0);
 	resolve("1");
-	settle(batch, true, 0);
+	settle_as("OURS", batch, ALERT_DELIVERY_SENT, 0);
 	alert_batch_destroy(&batch);
 	batch = claim(0);
 	ck_assert(batch->rows[0].is_resolved);
 	ck_assert_str_ne(batch->rows[0].resolved_at, "");
-	settle(batch, true, HOUR_MS);
+	settle_as("OURS", batch, ALERT_DELIVERY_SENT, HOUR_MS);
 	alert_batch_destroy(&batch);
 	/* Nobody is reminded of what is over. */
 	expect("SENT 1", "SELECT delivery_state, next_attempt_at > '9999-01-01' FROM t_alert");
@@ -213,19 +185,17 @@ END_TEST
 START_TEST(a_failed_delivery_is_tried_again_with_what_is_known)
 {
 	raise_alert("1", "refund", "x");
-	struct alert_batch *batch = claim(0);
-	settle(batch, false, 30000);
-	alert_batch_destroy(&batch);
+	deliver(ALERT_DELIVERY_PENDING, 30000);
 	ck_assert_ptr_null(claim(0));
 	expect("PENDING ops: HTTP 500 ? 1",
 		"SELECT delivery_state, last_error, ABS(TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), "
 		"next_attempt_at) - 30) <= 2 FROM t_alert");
 	query_run(query, "UPDATE t_alert SET next_attempt_at = UTC_TIMESTAMP(3)");
 	/* What has been tried waits for no company. */
-	batch = claim(HOUR_MS);
+	struct alert_batch *batch = claim(HOUR_MS);
 	ck_assert_uint_eq(batch->rows[0].attempts, 2);
 	ck_assert_str_eq(batch->rows[0].targets, "{\"ops\":{\"result\":\"http_error\"}}");
-	settle(batch, false, 0);
+	settle_as("OURS", batch, ALERT_DELIVERY_FAILED, 0);
 	alert_batch_destroy(&batch);
 	expect("FAILED", "SELECT delivery_state FROM t_alert");
 	ck_assert_ptr_null(claim(0));
@@ -234,25 +204,20 @@ END_TEST
 
 START_TEST(a_reminder_is_a_delivery_of_its_own)
 {
-	raise_alert("1", "refund", "x");
-	struct alert_batch *batch = claim(0);
-	settle(batch, true, HOUR_MS);
-	alert_batch_destroy(&batch);
-	ck_assert_ptr_null(claim(0));
-	query_run(query, "UPDATE t_alert SET next_attempt_at = UTC_TIMESTAMP(3), attempts = 9");
-	batch = claim(HOUR_MS);
-	ck_assert_uint_eq(batch->rows[0].attempts, 1);
-	ck_assert_str_eq(batch->rows[0].targets, "");
-	expect("PENDING 1 NULL", "SELECT delivery_state, attempts, targets FROM t_alert");
-	alert_batch_destroy(&batch);
-}
-END_TEST
+	static const enum alert_delivery_state states[] = { ALERT_DELIVERY_SENT,
+		ALERT_DELIVERY_FAILED };
 
-START_TEST(a_silenced_row_waits)
-{
 	raise_alert("1", "refund", "x");
-	query_run(query, "UPDATE t_alert SET silenced_until = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR");
-	ck_assert_ptr_null(claim(0));
+	for (size_t i = 0; i < ARRAY_LENGTH(states); i++) {
+		deliver(states[i], HOUR_MS);
+		ck_assert_ptr_null(claim(0));
+		query_run(query, "UPDATE t_alert SET next_attempt_at = UTC_TIMESTAMP(3)");
+		struct alert_batch *batch = claim(HOUR_MS);
+		ck_assert_int_eq(batch->rows[0].delivery, states[i]);
+		settle_as("OURS", batch, ALERT_DELIVERY_PENDING, 1);
+		alert_batch_destroy(&batch);
+		query_run(query, "UPDATE t_alert SET next_attempt_at = UTC_TIMESTAMP(3)");
+	}
 }
 END_TEST
 
@@ -305,15 +270,14 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		the_same_thing_has_one_row,
+		the_same_thing_has_one_row_and_repeats_are_counted,
 		a_thing_that_fails_again_opens_its_row_again,
+		what_was_over_before_anybody_heard_of_it_is_told_to_nobody,
 		a_claimed_row_says_everything,
 		new_rows_wait_for_their_company_and_are_taken_along,
-		a_claimed_row_is_leased,
 		what_changed_during_its_delivery_stays_due,
 		a_failed_delivery_is_tried_again_with_what_is_known,
 		a_reminder_is_a_delivery_of_its_own,
-		a_silenced_row_waits,
 		a_hostile_row_is_delivered_as_far_as_it_can_be_read,
 		what_is_well_again_is_resolved,
 	};

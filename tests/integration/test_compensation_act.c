@@ -98,7 +98,8 @@ START_TEST(a_requeued_task_gets_five_more_retries)
 	ck_assert_int_eq(compensation_requeue(ours.db, 1, 5, &actor, &error), RESULT_OK);
 	expect("PENDING 5 10 HTTP 503 1", "SELECT status, retry_count, max_retries, last_error, "
 					  "next_retry_at <= UTC_TIMESTAMP(3) FROM t_compensation");
-	expect("RESOLVED PENDING", "SELECT state, delivery_state FROM t_alert");
+	/* Nobody had been told. */
+	expect("RESOLVED SENT", "SELECT state, delivery_state FROM t_alert");
 	expect("PENDING", "SELECT refund_state FROM t_payment WHERE trade_no = 'T1'");
 	expect("maria@host requeue task 1 ok DEAD PENDING 10",
 		"SELECT actor, action, target_type, target_id, result, "

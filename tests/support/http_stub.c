@@ -224,14 +224,38 @@ uint64_t http_stub_count_strange(struct http_stub *stub, char last_out[HTTP_STUB
 	return count;
 }
 
-bool http_stub_get_body(struct http_stub *stub, uint64_t index, char body_out[HTTP_STUB_BODY_SIZE])
+/* What was kept of a request; false when it is not kept (any more). */
+static bool copy_kept(
+	struct http_stub *stub, uint64_t index, char *head, char *body, uint64_t *time_ms)
 {
 	lock(stub);
-	uint64_t count = stub->board->bodies;
-	bool is_kept = index < count && count - index <= BOARD_BODIES;
-	if (is_kept)
-		(void)text_copy(
-			body_out, HTTP_STUB_BODY_SIZE, stub->board->body[index % BOARD_BODIES]);
+	const struct board *board = stub->board;
+	size_t place = index % BOARD_BODIES;
+	bool is_kept = index < board->bodies && board->bodies - index <= BOARD_BODIES;
+	if (is_kept && head != NULL)
+		(void)text_copy(head, HTTP_STUB_HEAD_SIZE, board->head[place]);
+	if (is_kept && body != NULL)
+		(void)text_copy(body, HTTP_STUB_BODY_SIZE, board->body[place]);
+	if (is_kept && time_ms != NULL)
+		*time_ms = board->body_times_ms[place];
 	unlock(stub);
 	return is_kept;
+}
+
+bool http_stub_get_body(struct http_stub *stub, uint64_t index, char body_out[HTTP_STUB_BODY_SIZE])
+{
+	return copy_kept(stub, index, NULL, body_out, NULL);
+}
+
+bool http_stub_get_head(struct http_stub *stub, uint64_t index, char head_out[HTTP_STUB_HEAD_SIZE])
+{
+	return copy_kept(stub, index, head_out, NULL, NULL);
+}
+
+uint64_t http_stub_get_time(struct http_stub *stub, uint64_t index)
+{
+	uint64_t time_ms = 0;
+
+	(void)copy_kept(stub, index, NULL, NULL, &time_ms);
+	return time_ms;
 }

@@ -18,6 +18,7 @@ enum {
 	HTTP_STUB_URL_SIZE = 64,
 	HTTP_STUB_KEY_SIZE = 200,
 	HTTP_STUB_SKU_SIZE = 80,
+	HTTP_STUB_HEAD_SIZE = 8192,
 	HTTP_STUB_BODY_SIZE = 32768,
 	HTTP_STUB_TEXT_SIZE = 256,
 	HTTP_STUB_TIMES = 16
@@ -59,7 +60,7 @@ void http_stub_set_rule(struct http_stub *stub, const struct http_stub_rule *rul
 void http_stub_drop_rules(struct http_stub *stub);
 /* Nobody listens on the port while it is on; open connections are cut. */
 void http_stub_refuse(struct http_stub *stub, bool is_on);
-/* POST on this path is recorded and answered 200 {"code":0}. */
+/* POST on this path, with any query, is recorded and answered 200 {"code":0,"errcode":0}. */
 void http_stub_accept_path(struct http_stub *stub, const char *path);
 
 /* What is known about one idempotency key. */
@@ -91,5 +92,8 @@ uint64_t http_stub_count_strange(struct http_stub *stub, char last_out[HTTP_STUB
 uint64_t http_stub_count_bodies(struct http_stub *stub);
 /* index counts from 0, the oldest ever; false when it is not kept (any more). */
 bool http_stub_get_body(struct http_stub *stub, uint64_t index, char body_out[HTTP_STUB_BODY_SIZE]);
+/* Request line and headers of the same request, and when it came by clock_now_ms. */
+bool http_stub_get_head(struct http_stub *stub, uint64_t index, char head_out[HTTP_STUB_HEAD_SIZE]);
+uint64_t http_stub_get_time(struct http_stub *stub, uint64_t index);
 
 #endif

@@ -320,21 +320,26 @@ static bool is_accepted(const struct board *board, const char *head)
 	char line[HTTP_STUB_TEXT_SIZE + 16];
 
 	for (size_t i = 0; i < BOARD_PATHS && board->paths[i][0] != '\0'; i++) {
-		(void)text_format(line, sizeof(line), "POST %s HTTP/1.1", board->paths[i]);
-		if (text_starts_with(head, line))
+		(void)text_format(line, sizeof(line), "POST %s", board->paths[i]);
+		char behind = text_starts_with(head, line) ? head[strlen(line)] : '\0';
+		if (behind == ' ' || behind == '?')
 			return true;
 	}
 	return false;
 }
 
-static void record_body(struct board *board, const char *body, struct board_answer *answer)
+static void record_body(
+	struct board *board, const char *head, const char *body, struct board_answer *answer)
 {
 	const struct board_rule *rule = use_rule(board, "");
+	size_t place = board->bodies++ % BOARD_BODIES;
 
-	(void)text_copy(board->body[board->bodies % BOARD_BODIES], HTTP_STUB_BODY_SIZE, body);
-	board->bodies++;
+	(void)text_copy(board->head[place], HTTP_STUB_HEAD_SIZE, head);
+	(void)text_copy(board->body[place], HTTP_STUB_BODY_SIZE, body);
+	board->body_times_ms[place] = clock_now_ms();
+	/* Robots of every kind are pleased with this. */
 	if (rule == NULL)
-		answer->text = write_answer(200, "", "{\"code\":0}");
+		answer->text = write_answer(200, "", "{\"code\":0,\"errcode\":0}");
 	else
 		answer_by_rule(rule, answer);
 }
@@ -373,7 +378,7 @@ void board_judge(
 	if (board->in_flight > board->max_in_flight)
 		board->max_in_flight = board->in_flight;
 	if (is_accepted(board, head)) {
-		record_body(board, body, answer_out);
+		record_body(board, head, body, answer_out);
 	} else if (text_starts_with(head, "POST /v1/stock/restores HTTP/1.1")) {
 		judge_restore(board, head, body, answer_out);
 	} else {

@@ -41,7 +41,9 @@ struct board {
 	char last_strange[HTTP_STUB_TEXT_SIZE];
 	uint64_t key_count;
 	uint64_t bodies;
+	char head[BOARD_BODIES][HTTP_STUB_HEAD_SIZE];
 	char body[BOARD_BODIES][HTTP_STUB_BODY_SIZE];
+	uint64_t body_times_ms[BOARD_BODIES];
 	struct http_stub_key keys[BOARD_KEYS]; /* open addressing; key "" is free */
 	uint64_t key_hashes[BOARD_KEYS];       /* of the content a key came with first */
 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/base/text.h"
-#include "retry/alert_body.h"
+#include "common/report/alert_body.h"
 #include "tests/support/runner.h"
 
 static const struct alert_origin origin = { .env = "prod",
@@ -25,11 +25,27 @@ static struct alert_row make_row(void)
 		.calls = 6 };
 }
 
+static char *write(
+	const struct alert_row *const *rows, size_t count, const struct alert_origin *from)
+{
+	const struct alert_news news = { .rows = rows, .count = count, .origin = from };
+
+	return alert_body_write(&news, "ops");
+}
+
+static void format_id(const struct alert_row *const *rows, size_t count, const char *receiver,
+	char id[ALERT_BODY_ID_SIZE])
+{
+	const struct alert_news news = { .rows = rows, .count = count, .origin = &origin };
+
+	alert_body_format_id(&news, receiver, id);
+}
+
 START_TEST(one_alert_reads_as_the_document_shows)
 {
 	const struct alert_row row = make_row();
 	const struct alert_row *const rows[] = { &row };
-	char *body = alert_body_write(rows, 1, "ops", &origin);
+	char *body = write(rows, 1, &origin);
 
 	ck_assert_str_eq(body,
 		"{\"version\":\"4\",\"groupKey\":\"{}:{alertname=\\\"LapseTaskDead\\\","
@@ -61,7 +77,7 @@ START_TEST(a_message_about_many_fires_while_one_of_them_does)
 	(void)text_copy(
 		rows[0].resolved_at, sizeof(rows[0].resolved_at), "2026-01-31T11:00:00.000Z");
 	rows[2].severity = ALERT_SEVERITY_CRITICAL;
-	char *body = alert_body_write(list, 3, "ops", &origin);
+	char *body = write(list, 3, &origin);
 	ck_assert_ptr_nonnull(strstr(body, "\"status\":\"firing\",\"receiver\""));
 	ck_assert_ptr_nonnull(strstr(body, "\"summary\":\"2 tasks need a person\""));
 	ck_assert_ptr_nonnull(strstr(body, "\"endsAt\":\"2026-01-31T11:00:00.000Z\""));
@@ -70,7 +86,7 @@ START_TEST(a_message_about_many_fires_while_one_of_them_does)
 		"\"commonLabels\":{\"alertname\":\"LapseTaskDead\",\"kind\":\"stock_restore\","
 		"\"service\""));
 	free(body);
-	body = alert_body_write(list, 1, "ops", &origin);
+	body = write(list, 1, &origin);
 	ck_assert_ptr_nonnull(strstr(body, "\"status\":\"resolved\",\"receiver\""));
 	ck_assert_ptr_nonnull(strstr(body, "\"1 task resolved\""));
 	free(body);
@@ -87,7 +103,7 @@ START_TEST(without_a_console_there_are_no_links)
 	row.task_kind[0] = '\0';
 	row.calls = 0;
 	(void)text_copy(row.ref, sizeof(row.ref), "A1");
-	char *body = alert_body_write(rows, 1, "ops", &bare);
+	char *body = write(rows, 1, &bare);
 	ck_assert_ptr_nonnull(strstr(body, "\"externalURL\":\"\""));
 	ck_assert_ptr_nonnull(strstr(body, "\"generatorURL\":\"\""));
 	ck_assert_ptr_nonnull(
@@ -105,7 +121,7 @@ START_TEST(what_a_row_says_is_data)
 	const struct alert_row *const rows[] = { &row };
 
 	(void)text_copy(row.description, sizeof(row.description), "\"},{\"x\":\"\xff\n<script>");
-	char *body = alert_body_write(rows, 1, "ops", &origin);
+	char *body = write(rows, 1, &origin);
 	ck_assert_ptr_nonnull(strstr(body, "\\\"},{\\\"x\\\":\\\"?\?<script>"));
 	free(body);
 }
@@ -120,24 +136,70 @@ START_TEST(a_message_sent_again_has_the_same_id)
 	char again[ALERT_BODY_ID_SIZE];
 
 	other.id = 8;
-	alert_body_format_id(rows, 2, "ops", id);
+	format_id(rows, 2, "ops", id);
 	one.attempts = 5;
-	alert_body_format_id(rows, 2, "ops", again);
+	format_id(rows, 2, "ops", again);
 	ck_assert_str_eq(id, again);
 	ck_assert_uint_eq(strlen(id), ALERT_BODY_ID_SIZE - 1);
-	alert_body_format_id(rows, 1, "ops", again);
+	format_id(rows, 1, "ops", again);
 	ck_assert_str_ne(id, again);
-	alert_body_format_id(rows, 2, "pager", again);
+	format_id(rows, 2, "pager", again);
 	ck_assert_str_ne(id, again);
 	one.fired_count = 2;
-	alert_body_format_id(rows, 2, "ops", again);
+	format_id(rows, 2, "ops", again);
 	ck_assert_str_ne(id, again);
+}
+END_TEST
+
+static struct alert_firing_list fires = { .items = { { .kind = ALERT_KIND_TASK_DEAD,
+						  .severity = ALERT_SEVERITY_WARNING,
+						  .task_kind = "stock_restore",
+						  .summary = "x",
+						  .fired_at = "2026-01-31T10:21:03.120Z",
+						  .count = 47,
+						  .examples = "A1, A2" } },
+	.count = 1,
+	.later = "2026-01-31T10:25:00.000Z" };
+
+START_TEST(alertmanager_gets_one_alert_for_each_group)
+{
+	struct alert_row rows[3] = { make_row(), make_row(), make_row() };
+	const struct alert_row *const list[] = { &rows[0], &rows[1], &rows[2] };
+	const struct alert_news news = {
+		.rows = list, .count = 3, .firing = &fires, .origin = &origin
+	};
+
+	/* The group of the first fires still; the others are one group, and over. */
+	for (size_t i = 0; i < 3; i++) {
+		rows[i].is_resolved = true;
+		(void)text_copy(rows[i].resolved_at, sizeof(rows[i].resolved_at),
+			"2026-01-31T10:22:00.000Z");
+	}
+	(void)text_copy(rows[1].task_kind, sizeof(rows[1].task_kind), "refund");
+	(void)text_copy(rows[2].task_kind, sizeof(rows[2].task_kind), "refund");
+	char *body = alert_body_write_groups(&news);
+	ck_assert_str_eq(body,
+		"[{\"labels\":{\"alertname\":\"LapseTaskDead\",\"kind\":\"stock_restore\","
+		"\"severity\":\"warning\",\"service\":\"lapse\",\"env\":\"prod\"},"
+		"\"annotations\":{\"summary\":\"47 tasks need a person\","
+		"\"description\":\"A1, A2, and 37 more\","
+		"\"runbook_url\":\"https://ops.example/runbooks#LapseTaskDead\"},"
+		"\"startsAt\":\"2026-01-31T10:21:03.120Z\",\"endsAt\":\"2026-01-31T10:25:00.000Z\","
+		"\"generatorURL\":\"https://ops.example/lapse/tasks?state=DEAD\"},"
+		"{\"labels\":{\"alertname\":\"LapseTaskDead\",\"kind\":\"refund\","
+		"\"severity\":\"warning\",\"service\":\"lapse\",\"env\":\"prod\"},"
+		"\"annotations\":{\"summary\":\"stock_restore failed 6 times\","
+		"\"runbook_url\":\"https://ops.example/runbooks#LapseTaskDead\"},"
+		"\"startsAt\":\"2026-01-31T10:21:03.120Z\",\"endsAt\":\"2026-01-31T10:22:00.000Z\","
+		"\"generatorURL\":\"https://ops.example/lapse/tasks?state=DEAD\"}]");
+	free(body);
 }
 END_TEST
 
 int main(void)
 {
 	const TTest *const tests[] = {
+		alertmanager_gets_one_alert_for_each_group,
 		one_alert_reads_as_the_document_shows,
 		a_message_about_many_fires_while_one_of_them_does,
 		without_a_console_there_are_no_links,

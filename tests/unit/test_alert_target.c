@@ -4,7 +4,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
-#include "retry/alert_target.h"
+#include "common/report/alert_target.h"
 #include "tests/support/runner.h"
 
 static struct alert_target_list list;
@@ -69,7 +69,89 @@ START_TEST(without_names_there_are_no_targets)
 }
 END_TEST
 
+START_TEST(robots_have_a_keyword_and_people_to_call)
+{
+	static const char *const environment[] = { "LAPSE_ALERT_TARGETS=ding,work",
+		"LAPSE_ALERT_DING_TYPE=dingtalk",
+		"LAPSE_ALERT_DING_URL=https://oapi.dingtalk.com/robot/send?access_token=t",
+		"LAPSE_ALERT_DING_SECRET=SEC0", "LAPSE_ALERT_DING_KEYWORD=订单",
+		"LAPSE_ALERT_DING_MENTION=13800000000,13900000000", "LAPSE_ALERT_WORK_TYPE=wecom",
+		"LAPSE_ALERT_WORK_URL=http://w?key=k", "LAPSE_ALERT_WORK_MENTION=all", NULL };
+	struct alert_target_list copy = { .count = 0 };
+
+	ck_assert_uint_eq(read(environment), 0);
+	alert_target_copy(&list, &copy);
+	clear();
+	ck_assert_int_eq(copy.items[0].type, ALERT_TYPE_DINGTALK);
+	ck_assert_str_eq(copy.items[0].keyword, "订单");
+	ck_assert_str_eq(copy.items[0].mention, "13800000000,13900000000");
+	ck_assert_int_eq(copy.items[1].type, ALERT_TYPE_WECOM);
+	ck_assert_ptr_eq(alert_target_find(&copy, "work"), &copy.items[1]);
+	ck_assert_ptr_null(alert_target_find(&copy, "wor"));
+	alert_target_clear(&copy);
+}
+END_TEST
+
+static const struct {
+	enum alert_type type;
+	const char *url;
+	const char *shown;
+} addresses[] = {
+	{ ALERT_TYPE_DINGTALK, "https://oapi.dingtalk.com/robot/send?access_token=s3cret",
+		"https://oapi.dingtalk.com/robot/send?access_token=***" },
+	{ ALERT_TYPE_FEISHU, "https://open.feishu.cn/open-apis/bot/v2/hook/s3cret-1",
+		"https://open.feishu.cn/open-apis/bot/v2/hook/***" },
+	{ ALERT_TYPE_WECOM, "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=s3cret&debug",
+		"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=***&debug" },
+	{ ALERT_TYPE_SLACK, "https://hooks.slack.com/services/T0/B0/s3cret",
+		"https://hooks.slack.com/services/***" },
+	{ ALERT_TYPE_GENERIC, "http://me:s3cret@ops:81/s3cret/hook?t=s3cret",
+		"http://ops:81/***?t=***" },
+	{ ALERT_TYPE_GENERIC, "http://ops", "http://ops" },
+	{ ALERT_TYPE_GENERIC, "http://ops/", "http://ops/" },
+	{ ALERT_TYPE_GENERIC, "http://ops?s3cret=s3cret", "http://ops?s3cret=***" },
+	{ ALERT_TYPE_ALERTMANAGER, "http://me:s3cret@am:9093/prefix", "http://am:9093/prefix" },
+};
+
+START_TEST(an_address_is_shown_without_its_credential)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(addresses); i++) {
+		char *url = memory_copy_text(addresses[i].url);
+		const struct alert_target target = { .type = addresses[i].type, .url = url };
+		char shown[ALERT_ADDRESS_SIZE];
+
+		alert_target_format_address(&target, shown);
+		ck_assert_str_eq(shown, addresses[i].shown);
+		free(url);
+	}
+}
+END_TEST
+
+START_TEST(what_an_answer_says_of_a_credential_is_hidden)
+{
+	char url[] = "http://me:pa55word@ops:81/hook/p4thp4th?name=valueval";
+	char secret[] = "whsec_s3cret";
+	char token[] = "t0kent0ken";
+	const struct alert_target target = { .url = url, .secret = secret, .token = token };
+	char text[] = "me:pa55word p4thp4th valueval whsec_s3cret t0kent0ken name hook me";
+
+	alert_target_hide(&target, text);
+	ck_assert_str_eq(
+		text, "*********** ******** ******** ************ ********** name hook me");
+}
+END_TEST
+
 static const char *const mistakes[][6] = {
+	{ "LAPSE_ALERT_TARGETS=ops", "LAPSE_ALERT_OPS_URL=http://x",
+		"LAPSE_ALERT_OPS_KEYWORD=order" },
+	{ "LAPSE_ALERT_TARGETS=ops", "LAPSE_ALERT_OPS_URL=http://x", "LAPSE_ALERT_OPS_TYPE=wecom",
+		"LAPSE_ALERT_OPS_SECRET=x" },
+	{ "LAPSE_ALERT_TARGETS=ops", "LAPSE_ALERT_OPS_URL=http://x", "LAPSE_ALERT_OPS_TYPE=slack",
+		"LAPSE_ALERT_OPS_MENTION=<!here>" },
+	{ "LAPSE_ALERT_TARGETS=ops", "LAPSE_ALERT_OPS_URL=http://x?y=z",
+		"LAPSE_ALERT_OPS_TYPE=alertmanager" },
+	{ "LAPSE_ALERT_TARGETS=ops", "LAPSE_ALERT_OPS_URL=http://x",
+		"LAPSE_ALERT_OPS_TYPE=dingtalk", "LAPSE_ALERT_OPS_KEYWORD=a\nb" },
 	{ "LAPSE_ALERT_TARGETS=Ops", "LAPSE_ALERT_OPS_URL=http://x" },
 	{ "LAPSE_ALERT_TARGETS=ops,"
 	  ",x",
@@ -117,6 +199,9 @@ int main(void)
 	const TTest *const tests[] = {
 		targets_are_read_by_their_names,
 		without_names_there_are_no_targets,
+		robots_have_a_keyword_and_people_to_call,
+		an_address_is_shown_without_its_credential,
+		what_an_answer_says_of_a_credential_is_hidden,
 		a_mistake_is_reported,
 		a_secret_is_never_in_a_report,
 	};

@@ -11,8 +11,8 @@
 #include "common/order/order.h"
 #include "common/order/outbox.h"
 #include "common/order/timeout_message.h"
+#include "common/report/alert_body.h"
 #include "producer/envelope.h"
-#include "retry/alert_body.h"
 #include "retry/answer.h"
 #include "retry/request.h"
 #include "retry/webhook.h"
@@ -236,7 +236,8 @@ START_TEST(an_alert_is_the_webhook_of_alertmanager)
 		.fired_count = 1,
 		.calls = 6 };
 	const struct alert_row *const rows[] = { &row };
-	char *body = alert_body_write(rows, 1, "ops", &origin);
+	const struct alert_news news = { .rows = rows, .count = 1, .origin = &origin };
+	char *body = alert_body_write(&news, "ops");
 
 	example_expect("alert", body);
 	free(body);

@@ -1,5 +1,6 @@
-#include "retry/alert_target.h"
+#include "common/report/alert_target.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,11 @@
 enum {
 	KEY_SIZE = 64
 };
+
+const char *const alert_type_names[] = { "generic", "alertmanager", "dingtalk", "feishu", "wecom",
+	"slack", NULL };
+
+static_assert(ARRAY_LENGTH(alert_type_names) == ALERT_TYPE_SLACK + 2, "type names");
 
 /* What is being read. */
 struct reading {
@@ -46,15 +52,32 @@ static char *read_secret(const struct reading *reading, const char *ending)
 	return settings_source_read_secret(reading->source, key, reading->report);
 }
 
-static void check_type(const struct reading *reading)
+/* NULL when not set.  A copy, so that all texts of a target are freed alike. */
+static char *read_words(const struct reading *reading, const char *ending)
+{
+	char key[KEY_SIZE];
+
+	format_key(reading->target->name, ending, key);
+	return memory_copy_text(settings_source_find(reading->source, key));
+}
+
+static void read_type(const struct reading *reading)
 {
 	char key[KEY_SIZE];
 
 	format_key(reading->target->name, "_TYPE", key);
-	const char *type = settings_source_find(reading->source, key);
-	if (type != NULL && !text_equals(type, "generic"))
-		settings_report_add(
-			reading->report, "%s: \"%.40s\" is not one of generic", key, type);
+	const char *name = settings_source_find(reading->source, key);
+	for (size_t i = 0; name != NULL && alert_type_names[i] != NULL; i++) {
+		if (text_equals(name, alert_type_names[i])) {
+			reading->target->type = (enum alert_type)i;
+			return;
+		}
+	}
+	if (name != NULL)
+		settings_report_add(reading->report,
+			"%s: \"%.40s\" is not one of generic, alertmanager, dingtalk, feishu, "
+			"wecom, slack",
+			key, name);
 }
 
 static void read_url(const struct reading *reading)
@@ -71,6 +94,8 @@ static void read_url(const struct reading *reading)
 		settings_report_add(reading->report, "%s: is not set", key);
 	else if (!http_is_url(target->url))
 		settings_report_add(reading->report, "%s: is no http:// or https:// address", key);
+	else if (target->type == ALERT_TYPE_ALERTMANAGER && strchr(target->url, '?') != NULL)
+		settings_report_add(reading->report, "%s: a path is put behind it", key);
 }
 
 /* A header ends where its line ends. */
@@ -82,13 +107,41 @@ static bool is_header_value(const char *text)
 	return true;
 }
 
+/* What a type has a use for; anything else would be ignored without a word. */
+static const struct {
+	bool secret, token, keyword, mention;
+} uses[] = {
+	[ALERT_TYPE_GENERIC] = { .secret = true, .token = true },
+	[ALERT_TYPE_ALERTMANAGER] = { .token = true },
+	[ALERT_TYPE_DINGTALK] = { .secret = true, .keyword = true, .mention = true },
+	[ALERT_TYPE_FEISHU] = { .secret = true, .keyword = true, .mention = true },
+	[ALERT_TYPE_WECOM] = { .mention = true },
+	[ALERT_TYPE_SLACK] = { .mention = true },
+};
+
+static_assert(ARRAY_LENGTH(uses) == ALERT_TYPE_SLACK + 1, "one for each type");
+
+static void refuse_unused(
+	const struct reading *reading, const char *value, bool is_used, const char *ending)
+{
+	char key[KEY_SIZE];
+
+	format_key(reading->target->name, ending, key);
+	if (value != NULL && !is_used)
+		settings_report_add(reading->report, "%s: a target of type %s has no use for it",
+			key, alert_type_names[reading->target->type]);
+}
+
 static void read_credentials(const struct reading *reading)
 {
 	struct alert_target *target = reading->target;
 
 	target->secret = read_secret(reading, "_SECRET");
 	target->token = read_secret(reading, "_TOKEN");
-	if (target->secret != NULL && !signature_is_webhook_secret(target->secret))
+	refuse_unused(reading, target->secret, uses[target->type].secret, "_SECRET");
+	refuse_unused(reading, target->token, uses[target->type].token, "_TOKEN");
+	if (target->type == ALERT_TYPE_GENERIC && target->secret != NULL &&
+		!signature_is_webhook_secret(target->secret))
 		settings_report_add(reading->report,
 			"LAPSE_ALERT_TARGETS: the secret of %s is not whsec_<base64>",
 			target->name);
@@ -96,6 +149,39 @@ static void read_credentials(const struct reading *reading)
 		settings_report_add(reading->report,
 			"LAPSE_ALERT_TARGETS: the token of %s cannot stand in a header",
 			target->name);
+}
+
+/* Names, numbers and what services call their people; with commas between. */
+static bool is_mention(const char *text)
+{
+	static const char signs[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_-.+,";
+
+	return strlen(text) <= ALERT_MENTION_MAX && strspn(text, signs) == strlen(text);
+}
+
+static void read_people(const struct reading *reading)
+{
+	struct alert_target *target = reading->target;
+	char clean[ALERT_KEYWORD_MAX + 1];
+	char key[KEY_SIZE];
+
+	target->keyword = read_words(reading, "_KEYWORD");
+	target->mention = read_words(reading, "_MENTION");
+	refuse_unused(reading, target->keyword, uses[target->type].keyword, "_KEYWORD");
+	refuse_unused(reading, target->mention, uses[target->type].mention, "_MENTION");
+	format_key(target->name, "_MENTION", key);
+	if (target->mention != NULL && !is_mention(target->mention))
+		settings_report_add(reading->report,
+			"%s: is neither all nor names of letters, digits, _ - . + with commas",
+			key);
+	format_key(target->name, "_KEYWORD", key);
+	if (target->keyword == NULL)
+		return;
+	(void)text_clip(clean, sizeof(clean), target->keyword, strlen(target->keyword));
+	if (!text_equals(clean, target->keyword))
+		settings_report_add(reading->report, "%s: is longer than %d bytes or no UTF-8", key,
+			(int)ALERT_KEYWORD_MAX);
 }
 
 static void read_min_severity(const struct reading *reading)
@@ -117,12 +203,12 @@ static void read_min_severity(const struct reading *reading)
 		reading->report, "%s: \"%.40s\" is not one of info, warning, critical", key, name);
 }
 
-static bool has_target(const struct alert_target_list *list, const char *name)
+const struct alert_target *alert_target_find(const struct alert_target_list *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (text_equals(list->items[i].name, name))
-			return true;
-	return false;
+			return &list->items[i];
+	return NULL;
 }
 
 static void read_target(struct alert_target_list *list, const char *name,
@@ -132,15 +218,16 @@ static void read_target(struct alert_target_list *list, const char *name,
 		.target = &list->items[list->count], .source = source, .report = report
 	};
 
-	if (has_target(list, name)) {
+	if (alert_target_find(list, name) != NULL) {
 		settings_report_add(report, "LAPSE_ALERT_TARGETS: %s comes twice", name);
 		return;
 	}
 	(void)text_copy(reading.target->name, sizeof(reading.target->name), name);
 	list->count++;
-	check_type(&reading);
+	read_type(&reading);
 	read_url(&reading);
 	read_credentials(&reading);
+	read_people(&reading);
 	read_min_severity(&reading);
 }
 
@@ -182,6 +269,8 @@ void alert_target_clear(struct alert_target_list *list)
 		clear_text(&list->items[i].url);
 		clear_text(&list->items[i].secret);
 		clear_text(&list->items[i].token);
+		clear_text(&list->items[i].keyword);
+		clear_text(&list->items[i].mention);
 	}
 	memset(list, 0, sizeof(*list));
 }
@@ -195,6 +284,8 @@ void alert_target_copy(const struct alert_target_list *list, struct alert_target
 		target->url = memory_copy_text(target->url);
 		target->secret = memory_copy_text(target->secret);
 		target->token = memory_copy_text(target->token);
+		target->keyword = memory_copy_text(target->keyword);
+		target->mention = memory_copy_text(target->mention);
 	}
 }
 

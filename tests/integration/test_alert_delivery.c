@@ -1,0 +1,257 @@
+/* alert_delivery: one process at a time, leases, silence, all that fires. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/text.h"
+#include "common/io/db.h"
+#include "common/order/alert_delivery.h"
+#include "tests/support/alert_rows.h"
+#include "tests/support/query.h"
+#include "tests/support/runner.h"
+#include "tests/support/sandbox.h"
+
+enum {
+	LEASE_MS = ALERT_ROWS_LEASE_MS,
+	HOUR_MS = 3600000
+};
+
+static struct sandbox *sandbox;
+static struct query *query;
+static struct db_settings settings;
+static struct db *db;
+
+static void set_up(void)
+{
+	struct error error = { 0 };
+
+	sandbox_create(SANDBOX_NO_BROKER, &sandbox);
+	query = sandbox_query(sandbox);
+	settings.url = memory_copy_text(sandbox_mysql_url(sandbox));
+	settings.lock_wait_ms = 1000;
+	db_create(&settings, &db);
+	ck_assert_msg(db_ensure_connected(db, &error) == RESULT_OK, "%s", error.text);
+}
+
+static void tear_down(void)
+{
+	db_destroy(&db);
+	free(settings.url);
+	sandbox_destroy(&sandbox);
+}
+
+static void expect(const char *expected, const char *sql)
+{
+	char text[QUERY_TEXT_SIZE];
+
+	query_text(query, text, "%s", sql);
+	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
+}
+
+static void raise_alert(const char *ref, const char *task_kind, const char *description)
+{
+	alert_rows_raise(db, ref, task_kind, description);
+}
+
+static void resolve(const char *ref)
+{
+	alert_rows_resolve(db, ref);
+}
+
+/* NULL when nothing is due. */
+static struct alert_batch *claim(uint64_t group_wait_ms)
+{
+	return alert_rows_claim(db, "OURS", group_wait_ms);
+}
+
+static void settle_as(const char *lease_token, const struct alert_batch *batch,
+	enum alert_delivery_state state, uint64_t delay_ms)
+{
+	alert_rows_settle(db, lease_token, batch, state, delay_ms);
+}
+
+/* Claims and settles what is due. */
+static void deliver(enum alert_delivery_state state, uint64_t delay_ms)
+{
+	struct alert_batch *batch = claim(0);
+
+	ck_assert_ptr_nonnull(batch);
+	settle_as("OURS", batch, state, delay_ms);
+	alert_batch_destroy(&batch);
+}
+
+static void silence(uint64_t id, uint64_t for_ms, enum result expected)
+{
+	struct error error = { 0 };
+
+	ck_assert_msg(alert_silence(db, id, for_ms, &error) == expected, "%s", error.text);
+}
+
+START_TEST(a_claimed_row_is_leased)
+{
+	struct error error = { 0 };
+
+	raise_alert("1", "refund", "x");
+	struct alert_batch *zombie = alert_rows_claim(db, "ZOMBIE", 0);
+	ck_assert_ptr_null(claim(0));
+	ck_assert_int_eq(alert_end_leases(db, "ZOMBIE", &error), RESULT_OK);
+	ck_assert_ptr_null(claim(0));
+	ck_assert_int_eq(alert_end_leases(db, "OURS", &error), RESULT_OK);
+	struct alert_batch *heir = claim(0);
+	ck_assert_uint_eq(heir->rows[0].attempts, 2);
+	settle_as("ZOMBIE", zombie, ALERT_DELIVERY_SENT, 0);
+	expect("PENDING OURS", "SELECT delivery_state, lease_token FROM t_alert");
+	settle_as("OURS", heir, ALERT_DELIVERY_SENT, 0);
+	expect("SENT NULL NULL 1", "SELECT delivery_state, lease_token, lease_until, "
+				   "next_attempt_at > '9999-01-01' FROM t_alert");
+	alert_batch_destroy(&zombie);
+	alert_batch_destroy(&heir);
+}
+END_TEST
+
+START_TEST(a_lease_ends_and_is_kept)
+{
+	struct error error = { 0 };
+
+	raise_alert("1", "refund", "x");
+	struct alert_batch *batch = claim(0);
+	query_run(query, "UPDATE t_alert SET lease_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
+	ck_assert_int_eq(alert_keep(db, "OTHER", LEASE_MS, &error), RESULT_OK);
+	expect("0", "SELECT lease_until > UTC_TIMESTAMP(3) FROM t_alert");
+	ck_assert_int_eq(alert_keep(db, "OURS", LEASE_MS, &error), RESULT_OK);
+	ck_assert_ptr_null(alert_rows_claim(db, "OTHER", 0));
+	alert_batch_destroy(&batch);
+	query_run(query, "UPDATE t_alert SET lease_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
+	batch = alert_rows_claim(db, "OTHER", 0);
+	ck_assert_ptr_nonnull(batch);
+	alert_batch_destroy(&batch);
+}
+END_TEST
+
+START_TEST(one_process_delivers_at_a_time)
+{
+	struct db *other = NULL;
+	struct error error = { 0 };
+
+	db_create(&settings, &other);
+	ck_assert_int_eq(db_ensure_connected(other, &error), RESULT_OK);
+	ck_assert_int_eq(alert_lock(db, &error), RESULT_OK);
+	ck_assert_int_eq(alert_lock(other, &error), RESULT_NONE);
+	db_disconnect(db);
+	while (alert_lock(other, &error) == RESULT_NONE)
+		continue;
+	db_destroy(&other);
+}
+END_TEST
+
+START_TEST(what_fires_is_listed_by_group)
+{
+	struct alert_firing_list *list = memory_allocate(sizeof(*list));
+	struct error error = { 0 };
+
+	ck_assert_int_eq(alert_list_firing(db, ALERT_SEVERITY_INFO, 240, list, &error), RESULT_OK);
+	ck_assert_uint_eq(list->count, 0);
+	for (int i = 0; i < 12; i++) {
+		char ref[8];
+
+		(void)text_format(ref, sizeof(ref), "%d", i);
+		raise_alert(ref, "refund", "x");
+	}
+	raise_alert("90", "stock_restore", "x");
+	raise_alert("91", "stock_restore", "x");
+	resolve("90");
+	query_run(query,
+		"UPDATE t_alert SET silenced_until = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR "
+		"WHERE ref = '91';"
+		"INSERT INTO t_alert (kind, ref, severity, labels, annotations) VALUES "
+		"('THRESHOLD', 'LapseOverdue', 'critical', '{}', '{\"summary\":\"late\"}'),"
+		"('THRESHOLD', 'LapseLagHigh', 'info', '{}', '[]')");
+	ck_assert_msg(alert_list_firing(db, ALERT_SEVERITY_WARNING, 240, list, &error) == RESULT_OK,
+		"%s", error.text);
+	ck_assert_uint_eq(list->count, 2);
+	ck_assert_int_eq(list->items[0].kind, ALERT_KIND_TASK_DEAD);
+	ck_assert_int_eq(list->items[0].severity, ALERT_SEVERITY_WARNING);
+	ck_assert_str_eq(list->items[0].task_kind, "refund");
+	ck_assert_str_eq(list->items[0].summary, "it failed");
+	ck_assert_uint_eq(list->items[0].count, 12);
+	ck_assert_str_eq(list->items[0].examples, "A1, A1, A1, A1, A1, A1, A1, A1, A1, A1");
+	ck_assert_str_eq(list->items[1].ref, "LapseOverdue");
+	ck_assert_str_eq(list->items[1].summary, "late");
+	ck_assert_int_eq(list->items[1].severity, ALERT_SEVERITY_CRITICAL);
+	ck_assert_uint_eq(strlen(list->later), strlen("2026-01-31T10:21:03.120Z"));
+	ck_assert(strcmp(list->later, list->now) > 0);
+	free(list);
+}
+END_TEST
+
+START_TEST(what_was_given_up_is_sent_again_on_request)
+{
+	struct error error = { 0 };
+
+	raise_alert("1", "refund", "x");
+	deliver(ALERT_DELIVERY_FAILED, 0);
+	ck_assert_ptr_null(claim(0));
+	ck_assert_int_eq(alert_send_again(db, 1, &error), RESULT_OK);
+	expect("PENDING NULL", "SELECT delivery_state, targets FROM t_alert");
+	struct alert_batch *batch = claim(HOUR_MS);
+	ck_assert_uint_eq(batch->count, 1);
+	alert_batch_destroy(&batch);
+	ck_assert_int_eq(alert_send_again(db, 99, &error), RESULT_CONFLICT);
+}
+END_TEST
+
+START_TEST(a_silence_does_not_keep_the_good_news)
+{
+	raise_alert("1", "refund", "x");
+	deliver(ALERT_DELIVERY_SENT, HOUR_MS);
+	silence(1, HOUR_MS, RESULT_OK);
+	resolve("1");
+	struct alert_batch *batch = claim(0);
+	ck_assert_uint_eq(batch->count, 1);
+	ck_assert(batch->rows[0].is_resolved);
+	alert_batch_destroy(&batch);
+}
+END_TEST
+
+START_TEST(a_silenced_row_waits_for_the_end_of_its_silence)
+{
+	raise_alert("1", "refund", "x");
+	raise_alert("2", "refund", "x");
+	silence(1, HOUR_MS, RESULT_OK);
+	struct alert_batch *batch = claim(0);
+	/* Others of its kind still ring. */
+	ck_assert_uint_eq(batch->count, 1);
+	ck_assert_str_eq(batch->rows[0].ref, "2");
+	ck_assert_uint_eq(batch->silenced_count, 1);
+	settle_as("OURS", batch, ALERT_DELIVERY_SENT, HOUR_MS);
+	alert_batch_destroy(&batch);
+	expect("1", "SELECT next_attempt_at = silenced_until FROM t_alert WHERE ref = '1'");
+	ck_assert_ptr_null(claim(0));
+	/* It speaks again: now. */
+	silence(1, 0, RESULT_OK);
+	batch = claim(0);
+	ck_assert_uint_eq(batch->count, 1);
+	alert_batch_destroy(&batch);
+	silence(1, 25 * HOUR_MS, RESULT_PERMANENT);
+	silence(99, HOUR_MS, RESULT_CONFLICT);
+	resolve("2");
+	silence(2, HOUR_MS, RESULT_CONFLICT);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		a_claimed_row_is_leased,
+		a_lease_ends_and_is_kept,
+		one_process_delivers_at_a_time,
+		what_fires_is_listed_by_group,
+		what_was_given_up_is_sent_again_on_request,
+		a_silence_does_not_keep_the_good_news,
+		a_silenced_row_waits_for_the_end_of_its_silence,
+	};
+	const struct runner_fixture fixture = { set_up, tear_down };
+
+	sandbox_need_servers();
+	return runner_run_with("alert_delivery", &fixture, tests, ARRAY_LENGTH(tests));
+}
