@@ -1,7 +1,10 @@
-# The version comes from project(VERSION); the revision from git where there is one.
-execute_process(COMMAND git rev-parse --short HEAD
-	WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-	OUTPUT_VARIABLE LAPSE_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+# The version comes from project(VERSION); the revision from git where there is one, or from
+# -DLAPSE_REVISION=... where only the sources are.
+if(NOT LAPSE_REVISION)
+	execute_process(COMMAND git rev-parse --short HEAD
+		WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+		OUTPUT_VARIABLE LAPSE_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
 if(NOT LAPSE_REVISION)
 	set(LAPSE_REVISION unknown)
 endif()

@@ -12,6 +12,7 @@
 #include "common/base/shutdown.h"
 #include "common/base/text.h"
 #include "common/io/endpoint.h"
+#include "common/service/notify.h"
 #include "common/service/ops.h"
 #include "common/service/options.h"
 #include "common/service/process_metrics.h"
@@ -168,6 +169,7 @@ void service_begin(int argc, char **argv, const struct service_program *program,
 	service.program = program;
 	service.settings = settings;
 	obey_options(argc, argv);
+	notify_open();
 	open_log();
 	shutdown_install();
 	metrics_open();
@@ -340,6 +342,7 @@ static void drain(void *context)
 
 int service_run(enum result (*step)(void *context, struct error *error), void *context)
 {
+	notify_ready();
 	while (!shutdown_is_requested()) {
 		struct error error = { 0 };
 
@@ -350,6 +353,7 @@ int service_run(enum result (*step)(void *context, struct error *error), void *c
 			act_on(result, &error, context);
 	}
 	ops_set_draining();
+	notify_stopping();
 	log_info(log_event("stopping"));
 	drain(context);
 	return EXIT_STATUS_OK;
@@ -366,6 +370,7 @@ void service_end(void)
 {
 	ops_stop();
 	log_info(log_event("stopped"));
+	notify_close();
 	metrics_close();
 	settings_clear(service.program->settings, service.settings);
 }
@@ -373,6 +378,7 @@ void service_end(void)
 void service_note_turn(void)
 {
 	ops_note_turn();
+	notify_alive();
 	vital_signs_note_turn();
 }
 
