@@ -8,6 +8,7 @@
 #include "common/base/settings.h"
 #include "common/base/text.h"
 #include "ctl/command_table.h"
+#include "ctl/healthcheck.h"
 #include "ctl/session.h"
 #include "version.h"
 
@@ -196,6 +197,8 @@ int command_main(int argc, char **argv)
 	else if (option_is_given(&line.options, OPTION_VERSION))
 		(void)printf("lapsectl %s (git %s, schema %d)\n", LAPSE_VERSION, LAPSE_REVISION,
 			LAPSE_SCHEMA_VERSION);
+	else if (option_is_given(&line.options, OPTION_HEALTHCHECK))
+		status = healthcheck_run(&line.options, environ);
 	else if (line.command == NULL && !option_is_given(&line.options, OPTION_CHECK_CONFIG))
 		status = session_refuse_usage(
 			line.words[0] == '\0'

@@ -49,6 +49,33 @@ static void say_mode(
 		finding_ok(list, "delay_mode", "%s: LAPSE_DELAY says so", name);
 }
 
+/* For a user who may not declare: the levels are there or they are not.  Whether everything has the
+ * right type and arguments, those who may declare find out whenever they connect. */
+static enum topology_mode look_for_levels(
+	const struct session *session, struct broker *broker, struct finding_list *list)
+{
+	char name[BROKER_NAME_SIZE];
+	struct error error = { 0 };
+	uint32_t ready = 0;
+	uint32_t consumers = 0;
+
+	(void)text_format(name, sizeof(name), "%s.delay.00", session->settings->broker.prefix);
+	enum result result = broker_ensure_connected(broker, &error);
+	if (result == RESULT_OK)
+		result = broker_count_queue(broker, name, &ready, &consumers, &error);
+	if (result != RESULT_OK && result != RESULT_NONE) {
+		finding_warn(list, "delay_mode", "cannot be told: %s", error.text);
+		return TOPOLOGY_MODE_AUTO;
+	}
+	enum topology_mode mode = result == RESULT_OK ? TOPOLOGY_MODE_LEVELS : TOPOLOGY_MODE_PLUGIN;
+	finding_ok(list, "delay_mode", "%s: the queues of the levels are %s",
+		topology_mode_names[mode], result == RESULT_OK ? "there" : "not there");
+	finding_ok(list, "topology",
+		"left to those who may declare, as this user may not: producer and consumer "
+		"compare it whenever they connect");
+	return mode;
+}
+
 /* Declares again what is there, which compares type and arguments and changes nothing. */
 static enum topology_mode check_topology(
 	const struct session *session, struct broker *broker, struct finding_list *list)
@@ -64,9 +91,7 @@ static enum topology_mode check_topology(
 		say_mode(session, mode, list);
 		finding_ok(list, "topology", "exchanges, queues and bindings are as wanted");
 	} else if (strstr(error.text, "ACCESS_REFUSED") != NULL) {
-		finding_warn(list, "topology",
-			"this user may not declare, so types and arguments were not compared: %s",
-			error.text);
+		mode = look_for_levels(session, broker, list);
 	} else {
 		finding_fail(list, "topology",
 			"%s; nothing of yours is deleted: remove or rename what stands in the way, "

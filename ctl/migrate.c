@@ -7,6 +7,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
+#include "ctl/grants.h"
 #include "ctl/migration.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
@@ -157,6 +158,8 @@ static int apply(struct migrate *migrate)
 		status = refuse_changed(migrate);
 	if (status == EXIT_STATUS_OK)
 		status = apply_pending(migrate);
+	if (status == EXIT_STATUS_OK)
+		status = grants_apply(session);
 	if (status == EXIT_STATUS_OK)
 		status = read_statuses(migrate);
 	if (status == EXIT_STATUS_OK && session->output.form != OUTPUT_FORM_TEXT)

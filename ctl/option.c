@@ -13,6 +13,7 @@ enum {
 
 enum option_kind {
 	OPTION_KIND_FLAG,
+	OPTION_KIND_WORD, /* a flag that may carry "=" and its one word */
 	OPTION_KIND_TEXT,
 	OPTION_KIND_NUMBER,
 	OPTION_KIND_DURATION,
@@ -34,6 +35,8 @@ static const struct option_row option_rows[] = {
 		"print the version and leave" },
 	[OPTION_CHECK_CONFIG] = { OPTION_KIND_FLAG, '\0', "check-config", NULL, 0, 0,
 		"print the settings with their sources and leave" },
+	[OPTION_HEALTHCHECK] = { OPTION_KIND_WORD, '\0', "healthcheck", "live", 0, 0,
+		"ask /readyz (=live: /livez) of the program beside, leave with 0 or 1" },
 	[OPTION_ENV_FILE] = { OPTION_KIND_TEXT, '\0', "env-file", "FILE", 0, 0,
 		"read settings that are not in the environment from FILE" },
 	[OPTION_JSON] = { OPTION_KIND_FLAG, '\0', "json", NULL, 0, 0, "print one JSON document" },
@@ -143,10 +146,10 @@ _Static_assert(ARRAY_LENGTH(option_rows) == OPTION_COUNT, "each option has its r
 
 const uint64_t option_common =
 	OPTION_BIT(OPTION_HELP) | OPTION_BIT(OPTION_VERSION) | OPTION_BIT(OPTION_CHECK_CONFIG) |
-	OPTION_BIT(OPTION_ENV_FILE) | OPTION_BIT(OPTION_JSON) | OPTION_BIT(OPTION_PLAIN) |
-	OPTION_BIT(OPTION_QUIET) | OPTION_BIT(OPTION_VERBOSE) | OPTION_BIT(OPTION_NO_COLOR) |
-	OPTION_BIT(OPTION_DRY_RUN) | OPTION_BIT(OPTION_YES) | OPTION_BIT(OPTION_NO_INPUT) |
-	OPTION_BIT(OPTION_ACTOR);
+	OPTION_BIT(OPTION_HEALTHCHECK) | OPTION_BIT(OPTION_ENV_FILE) | OPTION_BIT(OPTION_JSON) |
+	OPTION_BIT(OPTION_PLAIN) | OPTION_BIT(OPTION_QUIET) | OPTION_BIT(OPTION_VERBOSE) |
+	OPTION_BIT(OPTION_NO_COLOR) | OPTION_BIT(OPTION_DRY_RUN) | OPTION_BIT(OPTION_YES) |
+	OPTION_BIT(OPTION_NO_INPUT) | OPTION_BIT(OPTION_ACTOR);
 
 static bool is_in(uint64_t set, size_t option)
 {
@@ -211,6 +214,11 @@ static enum result read_value(
 	case OPTION_KIND_FLAG:
 	case OPTION_KIND_TEXT:
 		return RESULT_OK;
+	case OPTION_KIND_WORD:
+		if (text_equals(value->text, row->value))
+			return RESULT_OK;
+		return error_set(
+			RESULT_PERMANENT, error, "--%s takes no \"%.40s\"", row->name, value->text);
 	case OPTION_KIND_NUMBER:
 		if (text_parse_uint(value->text, row->minimum, row->maximum, &value->number))
 			return RESULT_OK;
@@ -242,6 +250,8 @@ enum result option_take(struct option_set *options, uint64_t allowed, char *cons
 
 	*place += 1;
 	value->is_set = true;
+	if (row->kind == OPTION_KIND_WORD && equals == NULL)
+		return RESULT_OK;
 	if (row->kind == OPTION_KIND_FLAG) {
 		if (equals != NULL)
 			return error_set(RESULT_PERMANENT, error, "--%s takes no value", row->name);
@@ -280,8 +290,10 @@ void option_print_help(uint64_t set, FILE *file)
 
 		if (!is_in(set, i))
 			continue;
-		(void)text_format(names, sizeof(names), "-%c, --%s%s%s", row->letter, row->name,
-			row->value == NULL ? "" : " ", row->value == NULL ? "" : row->value);
+		bool is_word = row->kind == OPTION_KIND_WORD;
+		(void)text_format(names, sizeof(names), "-%c, --%s%s%s%s", row->letter, row->name,
+			row->value == NULL ? "" : (is_word ? "[=" : " "),
+			row->value == NULL ? "" : row->value, is_word ? "]" : "");
 		if (row->letter == '\0')
 			memset(names, ' ', strlen("-x, "));
 		(void)fprintf(file, "  %-28s %s\n", names, row->help);

@@ -6,13 +6,13 @@
 
 static const uint64_t allowed = OPTION_BIT(OPTION_JSON) | OPTION_BIT(OPTION_DRY_RUN) |
 				OPTION_BIT(OPTION_ACTOR) | OPTION_BIT(OPTION_SINCE) |
-				OPTION_BIT(OPTION_LIMIT);
+				OPTION_BIT(OPTION_LIMIT) | OPTION_BIT(OPTION_HEALTHCHECK);
 
 static enum result take(
 	struct option_set *set, const char *word, const char *next, int *place, struct error *error)
 {
-	char first[64];
-	char second[64];
+	static char first[64]; /* values point into it */
+	static char second[64];
 	char *const arguments[] = { first, second };
 
 	*place = 0;
@@ -52,6 +52,23 @@ START_TEST(a_value_stands_behind_a_blank_or_an_equals_sign)
 		ck_assert_int_eq(place, words[i][1] == NULL ? 1 : 2);
 		ck_assert_uint_eq(option_number(&set, OPTION_SINCE, 7), 7200000);
 	}
+}
+END_TEST
+
+START_TEST(a_flag_may_carry_its_one_word)
+{
+	struct option_set set = { 0 };
+	struct error error = { 0 };
+	int place = 0;
+
+	ck_assert_int_eq(take(&set, "--healthcheck", "status", &place, &error), RESULT_OK);
+	ck_assert_int_eq(place, 1);
+	ck_assert(option_is_given(&set, OPTION_HEALTHCHECK));
+	ck_assert_ptr_null(option_text(&set, OPTION_HEALTHCHECK));
+	ck_assert_int_eq(take(&set, "--healthcheck=live", NULL, &place, &error), RESULT_OK);
+	ck_assert_str_eq(option_text(&set, OPTION_HEALTHCHECK), "live");
+	ck_assert_int_eq(take(&set, "--healthcheck=dead", NULL, &place, &error), RESULT_PERMANENT);
+	ck_assert_ptr_nonnull(strstr(error.text, "dead"));
 }
 END_TEST
 
@@ -102,6 +119,7 @@ int main(void)
 	const TTest *const tests[] = {
 		a_flag_is_given_by_name_or_letter,
 		a_value_stands_behind_a_blank_or_an_equals_sign,
+		a_flag_may_carry_its_one_word,
 		what_is_not_given_has_the_fallback,
 		a_wrong_option_is_refused_with_words,
 	};
