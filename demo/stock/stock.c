@@ -1,5 +1,6 @@
 #include "demo/stock/stock.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@ enum {
 	BODY_MAX = 1048576,
 	CONNECTION_MAX = 512,
 	TIME_LIMIT_MS = 60000,
+	FILL_SKUS_MAX = 1000,
+	FILL_QUANTITY_MAX = 1000000000,
 };
 
 struct stock {
@@ -44,10 +47,30 @@ static void check_settings(const void *context, struct settings_report *report)
 	serving_check(&settings->serving, report);
 }
 
+/* "20x10000": SKU-1 to SKU-20, 10000 pieces of each. */
+static bool set_fill(struct stock_settings *settings, const char *value)
+{
+	char skus[16];
+	const char *quantity = strchr(value, 'x');
+	uint64_t numbers[2];
+
+	if (quantity == NULL ||
+		!text_format(skus, sizeof(skus), "%.*s", (int)(quantity - value), value) ||
+		!text_parse_uint(skus, 1, FILL_SKUS_MAX, &numbers[0]) ||
+		!text_parse_uint(quantity + 1, 1, FILL_QUANTITY_MAX, &numbers[1]))
+		return false;
+	settings->fill_skus = (uint32_t)numbers[0];
+	settings->fill_quantity = (uint32_t)numbers[1];
+	return true;
+}
+
 static bool take_argument(void *context, const char *word)
 {
+	static const char fill[] = "--fill=";
 	struct stock_settings *settings = context;
 
+	if (text_starts_with(word, fill))
+		return set_fill(settings, word + strlen(fill));
 	return serving_take_argument(&settings->serving, word);
 }
 
@@ -69,6 +92,7 @@ const struct service_program stock_program = {
 	.dump = dump,
 	.take_argument = take_argument,
 	.usage = "  --listen HOST:PORT   where to serve; default 127.0.0.1:8090\n"
+		 "  --fill=SKUSxPIECES   SKU-1 to SKU-n are there, so many of each\n"
 		 "Misbehaviour of restores, also by POST /v1/misbehave while running:\n"
 		 "  --fail-rate RATE     answer 500 to this share (0 to 1) of the calls\n"
 		 "  --error-code RATE    answer 200 with a code that is not 0\n"
@@ -124,6 +148,25 @@ static void note_database(struct stock *stock, enum result result, const struct 
 	}
 }
 
+/* What is there already keeps its quantity: a restart gives nothing back. */
+static enum result fill(const struct stock *stock, struct error *error)
+{
+	struct db *db = stock->api.db;
+	enum result result = RESULT_OK;
+
+	for (uint32_t i = 1; result == RESULT_OK && i <= stock->settings->fill_skus; i++) {
+		char sku_id[TEXT_KEY_SIZE];
+		int64_t quantity = 0;
+
+		(void)text_format(sku_id, sizeof(sku_id), "SKU-%" PRIu32, i);
+		result = ledger_find_stock(db, sku_id, &quantity, error);
+		if (result == RESULT_NONE)
+			result =
+				ledger_set_stock(db, sku_id, stock->settings->fill_quantity, error);
+	}
+	return result;
+}
+
 /* Requests are answered 503 meanwhile: callers see a service in trouble and not a dead one. */
 static void keep_connected(struct stock *stock)
 {
@@ -139,6 +182,8 @@ static void keep_connected(struct stock *stock)
 		result = db_ensure_connected(db, &error);
 		if (result == RESULT_OK)
 			result = ledger_create_tables(db, &error);
+		if (result == RESULT_OK)
+			result = fill(stock, &error);
 	}
 	if (result != RESULT_OK)
 		db_disconnect(db);

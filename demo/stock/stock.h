@@ -16,6 +16,8 @@ struct stock_settings {
 	struct service_settings service;
 	struct db_settings db;
 	struct serving serving; /* from the command line */
+	uint32_t fill_skus;     /* that exist from the start; 0: none */
+	uint32_t fill_quantity; /* of each */
 };
 
 extern const struct service_program stock_program;
