@@ -204,6 +204,8 @@ int command_main(int argc, char **argv)
 			line.words[0] == '\0'
 				? "no command: lapsectl --help lists them"
 				: "this is half a command: lapsectl --help lists them");
+	else if (line.command != NULL && command_is_offline(line.command))
+		status = run_command(&line, &(const struct session_settings){ .lease_ms = 0 });
 	else
 		status = run_with_settings(&line, environ);
 	free(line.operands);

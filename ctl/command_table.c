@@ -2,7 +2,9 @@
 
 #include "common/base/compiler.h"
 #include "ctl/alert.h"
+#include "ctl/completion.h"
 #include "ctl/doctor.h"
+#include "ctl/hash_password.h"
 #include "ctl/list.h"
 #include "ctl/migrate.h"
 #include "ctl/order.h"
@@ -14,6 +16,7 @@
 #include "ctl/show.h"
 #include "ctl/status.h"
 #include "ctl/task_filter.h"
+#include "ctl/top.h"
 #include "ctl/verify.h"
 
 #define ACT_OPTIONS \
@@ -31,6 +34,8 @@ const struct command commands[] = {
 	{ "migrate", NULL, "apply the numbered migrations of the schema, each once",
 		OPTION_BIT(OPTION_SHOW_STATUS), migrate_run },
 	{ "status", NULL, "show the overview on one screen", OPTION_BIT(OPTION_CHECK), status_run },
+	{ "top", NULL, "show rates, backlog, lateness and what is stuck, again and again",
+		OPTION_BIT(OPTION_ONCE) | OPTION_BIT(OPTION_INTERVAL), top_run },
 	{ "list tasks", NULL, "list compensation tasks, by default those in trouble",
 		LIST_TASK_OPTIONS, list_tasks_run },
 	{ "list orders", NULL, "list orders, by default the newest", LIST_ORDER_OPTIONS,
@@ -87,6 +92,10 @@ const struct command commands[] = {
 	{ "verify", NULL, "check the promises by SQL, one line per check",
 		OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_OVERDUE_GRACE), verify_run },
 	{ "doctor", NULL, "look at everything Lapse needs and say what to do", 0, doctor_run },
+	{ "hash-password", NULL, "read a password, print a line for the console's users file",
+		OPTION_BIT(OPTION_USER) | OPTION_BIT(OPTION_ROLE), hash_password_run },
+	{ "completion", "SHELL", "print the completion of the command line for bash or zsh", 0,
+		completion_run },
 	{ "retry list", NULL, "the same as list tasks", LIST_TASK_OPTIONS, list_tasks_run },
 	{ "retry show", "ID", "the same as show task", 0, show_task_run },
 	{ "retry requeue", "[ID]...", "the same as requeue", ACT_OPTIONS, requeue_run },
@@ -96,3 +105,8 @@ const struct command commands[] = {
 };
 
 const size_t command_count = ARRAY_LENGTH(commands);
+
+bool command_is_offline(const struct command *command)
+{
+	return command->run == hash_password_run || command->run == completion_run;
+}

@@ -4,6 +4,7 @@
 #ifndef CTL_COMMAND_TABLE_H
 #define CTL_COMMAND_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,5 +20,8 @@ struct command {
 
 extern const struct command commands[];
 extern const size_t command_count;
+
+/* It needs no settings and no server. */
+bool command_is_offline(const struct command *command);
 
 #endif

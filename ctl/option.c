@@ -281,6 +281,15 @@ uint64_t option_number(const struct option_set *options, enum option option, uin
 	return options->values[option].is_set ? options->values[option].number : fallback;
 }
 
+struct option_info option_describe(enum option option)
+{
+	const struct option_row *row = &option_rows[option];
+
+	return (struct option_info){
+		.name = row->name, .letter = row->letter, .value = row->value, .help = row->help
+	};
+}
+
 void option_print_help(uint64_t set, FILE *file)
 {
 	char names[NAME_SIZE];

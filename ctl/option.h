@@ -111,6 +111,14 @@ bool option_is_given(const struct option_set *options, enum option option);
 const char *option_text(const struct option_set *options, enum option option);
 uint64_t option_number(const struct option_set *options, enum option option, uint64_t fallback);
 
+struct option_info {
+	const char *name;
+	char letter;       /* '\0': none */
+	const char *value; /* word for its value; NULL: a flag */
+	const char *help;
+};
+struct option_info option_describe(enum option option);
+
 /* One line for each option of the set. */
 void option_print_help(uint64_t set, FILE *file);
 

@@ -170,7 +170,7 @@ static void add_schema(struct figure_list *list, uint32_t version)
 	figure_add_count(list, "schema_needed", LAPSE_SCHEMA_VERSION, FIGURE_LEVEL_GREEN);
 }
 
-static int fill(const struct session *session, struct figure_list *list)
+int status_fill(const struct session *session, struct figure_list *list)
 {
 	const struct session_settings *settings = session->settings;
 	const struct overview_limits limits = {
@@ -214,7 +214,7 @@ int status_run(const struct session *session)
 	if (status != EXIT_STATUS_OK)
 		return status;
 	list = figure_list_create();
-	status = fill(session, list);
+	status = status_fill(session, list);
 	if (status == EXIT_STATUS_OK)
 		figure_list_print(list, &session->output);
 	if (status == EXIT_STATUS_OK && option_is_given(session->options, OPTION_CHECK) &&

@@ -5,17 +5,19 @@
 #include "common/base/text.h"
 #include "common/io/db.h"
 #include "common/order/act_run.h"
+#include "common/order/alert.h"
 
 enum {
 	STATE_SIZE = 160,
 	WORD_SIZE = 16,
-	MICROSECONDS = 1000000
+	MS_PER_S = 1000
 };
 
 struct alert_act {
 	struct act_run run;
 	uint64_t id;
 	uint64_t duration_s;
+	bool is_for_firing; /* else for any state */
 	char target_id[ACT_ID_SIZE];
 	const char *reason;
 	enum result (*change)(const struct alert_act *act, struct error *error);
@@ -83,7 +85,7 @@ static enum result carry_out(void *context, struct error *error)
 
 	if (result == RESULT_OK)
 		result = read_row(act, true, act->before, error);
-	if (result == RESULT_OK && !text_equals(act->state, "FIRING")) {
+	if (result == RESULT_OK && act->is_for_firing && !text_equals(act->state, "FIRING")) {
 		result = refuse(act, error);
 	} else if (result == RESULT_OK) {
 		result = act->change(act, error);
@@ -112,18 +114,9 @@ static enum result run(struct alert_act *act, const char *action, struct db *db,
 	return act_run(&act->run, result_out, error);
 }
 
-/* The end of a silence is a time to look at the alert again. */
 static enum result silence(const struct alert_act *act, struct error *error)
 {
-	static const char sql[] =
-		"UPDATE t_alert SET silenced_until = IF(? = 0, NULL, UTC_TIMESTAMP(3) + "
-		"INTERVAL ? MICROSECOND), updated_at = UTC_TIMESTAMP(3) "
-		"WHERE id = ? AND state = 'FIRING'";
-	uint64_t duration_us = act->duration_s * MICROSECONDS;
-	const struct db_param params[] = { db_uint(duration_us), db_uint(duration_us),
-		db_uint(act->id) };
-
-	return db_execute(act->run.db, sql, params, ARRAY_LENGTH(params), NULL, error);
+	return alert_silence(act->run.db, act->id, act->duration_s * MS_PER_S, error);
 }
 
 enum result act_silence_alert(struct db *db, const struct act_silence *request,
@@ -131,6 +124,7 @@ enum result act_silence_alert(struct db *db, const struct act_silence *request,
 {
 	struct alert_act act = { .id = request->alert_id,
 		.duration_s = request->duration_s,
+		.is_for_firing = true,
 		.reason = request->reason,
 		.change = silence };
 
@@ -145,13 +139,7 @@ enum result act_silence_alert(struct db *db, const struct act_silence *request,
 
 static enum result resend(const struct alert_act *act, struct error *error)
 {
-	static const char sql[] =
-		"UPDATE t_alert SET delivery_state = 'PENDING', attempts = 0, targets = NULL, "
-		"next_attempt_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL, "
-		"updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND state = 'FIRING'";
-	const struct db_param id = db_uint(act->id);
-
-	return db_execute(act->run.db, sql, &id, 1, NULL, error);
+	return alert_send_again(act->run.db, act->id, error);
 }
 
 enum result act_resend_alert(struct db *db, uint64_t alert_id, const struct audit_actor *actor,

@@ -8,9 +8,10 @@
 
 #include "common/base/result.h"
 #include "common/order/act.h"
+#include "common/order/alert.h"
 
 enum {
-	ACT_SILENCE_MAX_S = 86400
+	ACT_SILENCE_MAX_S = ALERT_SILENCE_MAX_H * 3600
 };
 
 struct act_silence {
@@ -23,7 +24,7 @@ struct act_silence {
 MUST_USE enum result act_silence_alert(struct db *db, const struct act_silence *request,
 	const struct audit_actor *actor, struct act_result *result_out, struct error *error);
 
-/* Delivers a FIRING alert to its targets once more, now. */
+/* Tells all targets again, now, what the alert is. */
 MUST_USE enum result act_resend_alert(struct db *db, uint64_t alert_id,
 	const struct audit_actor *actor, struct act_result *result_out, struct error *error);
 

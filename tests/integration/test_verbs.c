@@ -1,0 +1,281 @@
+/* lapsectl list, show, replay, alert, top, hash-password: what an operator types. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/compiler.h"
+#include "common/base/result.h"
+#include "common/base/text.h"
+#include "common/io/json.h"
+#include "common/io/password.h"
+#include "tests/support/operator.h"
+#include "tests/support/orders.h"
+#include "tests/support/process.h"
+#include "tests/support/query.h"
+#include "tests/support/runner.h"
+#include "tests/support/sandbox.h"
+#include "tests/support/scratch.h"
+#include "tests/support/wait_until.h"
+
+#define HOUR_MS INT64_C(3600000)
+
+enum {
+	OUTPUT_MAX = 1048576,
+	WAIT_MS = 20000,
+};
+
+static struct sandbox *sandbox;
+static struct query *query;
+
+static void set_up(void)
+{
+	sandbox_create(SANDBOX_EVERYTHING, &sandbox);
+	query = sandbox_query(sandbox);
+}
+
+static void tear_down(void)
+{
+	sandbox_destroy(&sandbox);
+}
+
+static void expect(const char *expected, const char *sql)
+{
+	char text[QUERY_TEXT_SIZE];
+
+	query_text(query, text, "%s", sql);
+	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
+}
+
+static void expect_status(int status, const char *line, const char *says)
+{
+	int got = operator_run(sandbox, line, says);
+
+	ck_assert_msg(got == status, "%s: %d, not %d", line, got, status);
+}
+
+/* Standard output of "first second --json -q", parsed. */
+static struct json *read_json(const char *first, const char *second, const char *third)
+{
+	const char *const words[] = { first, second, third, "--json", "-q", NULL };
+	const char *const shorter[] = { first, second, "--json", "-q", NULL };
+	struct json *root = NULL;
+	char *output = NULL;
+	int status = sandbox_run(sandbox, "lapsectl", third == NULL ? shorter : words, &output);
+
+	ck_assert_msg(status == 0, "%s %s: %d: %s", first, second, status, output);
+	ck_assert_msg(json_parse(output, strlen(output), OUTPUT_MAX, &root, NULL) == RESULT_OK,
+		"%s", output);
+	free(output);
+	return root;
+}
+
+static void insert_story(void)
+{
+	orders_insert_one(query, "A1", HOUR_MS);
+	query_run(query,
+		"UPDATE t_order SET user_id = 4711; "
+		"INSERT INTO t_compensation (id, kind, target, idempotency_key, order_no, payload, "
+		"status, calls, retry_count, last_error) VALUES (9223372036854775807, 'REFUND', "
+		"'refund', 'refund:wx:T1', 'A1', '{}', 'DEAD', 6, 5, 'HTTP 503'); "
+		"INSERT INTO t_alert (id, kind, ref, severity, labels, annotations) VALUES "
+		"(3, 'TASK_DEAD', '9223372036854775807', 'critical', '{}', "
+		"'{\"summary\":\"refund failed 6 times\",\"order_no\":\"A1\"}'); "
+		"INSERT INTO t_payment (id, channel, trade_no, order_no, amount_cents, currency, "
+		"outcome, refund_state) VALUES (5, 'wx', 'T1', 'A1', 9900, 'CNY', 'LATE', "
+		"'FAILED'); "
+		"INSERT INTO t_outbox_event (id, event_id, event_type, order_no, status, sent_at) "
+		"VALUES (90, 'e90', 'ORDER_PAID', 'A1', 'SENT', UTC_TIMESTAMP(3)); "
+		"INSERT INTO t_timeout_rule (id, tenant, timeout_seconds) VALUES (2, 't', 60)");
+}
+
+START_TEST(every_list_is_json_when_it_is_empty_and_keeps_long_ids)
+{
+	static const char *const kinds[] = { "tasks", "orders", "outbox", "payments", "parked",
+		"rules", "alerts", "audit" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+		struct json *root = read_json("list", kinds[i], NULL);
+
+		ck_assert(json_is_array(root));
+		ck_assert_uint_eq(json_count(root), 0);
+		json_destroy(&root);
+	}
+	insert_story();
+	struct json *root = read_json("list", "tasks", NULL);
+	ck_assert_str_eq(json_get_text(json_at(root, 0), "id"), "9223372036854775807");
+	ck_assert_str_eq(json_get_text(json_at(root, 0), "alert"), "FIRING");
+	json_destroy(&root);
+}
+END_TEST
+
+START_TEST(filters_are_options_and_a_wrong_value_names_the_right_ones)
+{
+	insert_story();
+	expect_status(0, "list orders --order A* --plain", "A1\tUNPAID");
+	expect_status(0, "list orders --state closed -v", "no orders: status CLOSED");
+	expect_status(0, "list payments --outcome late --refund-state failed --plain", "wx\tT1");
+	expect_status(0, "list outbox --state sent --plain", "90\tORDER_PAID\tA1\tSENT");
+	expect_status(0, "list alerts --plain", "3\tTASK_DEAD");
+	expect_status(EXIT_STATUS_USAGE, "list orders --state gone", "UNPAID, PAID, CLOSED");
+	expect_status(EXIT_STATUS_USAGE, "list orders --closed-from monday", "is not a time");
+	expect_status(EXIT_STATUS_USAGE, "list orders --colour red", "unknown option");
+	expect_status(EXIT_STATUS_USAGE, "list orders --after ?", "no place");
+}
+END_TEST
+
+START_TEST(an_order_is_shown_with_its_line_of_time_and_without_its_buyer)
+{
+	insert_story();
+	expect_status(0, "extend A1 --by 30m --yes --actor maria --reason customer-asked", NULL);
+	struct json *root = read_json("show", "order", "A1");
+	const struct json *timeline = json_get(root, "timeline");
+
+	ck_assert_str_eq(json_get_text(json_get(root, "order"), "user_id"), "***");
+	ck_assert_uint_eq(json_count(json_get(root, "payments")), 1);
+	ck_assert_uint_eq(json_count(json_get(root, "tasks")), 1);
+	ck_assert_uint_eq(json_count(json_get(root, "items")), 1);
+	ck_assert_uint_eq(json_count(json_get(root, "audit")), 1);
+	ck_assert_str_eq(json_get_text(json_at(timeline, 0), "what"), "created");
+	ck_assert_str_eq(
+		json_get_text(json_at(timeline, json_count(timeline) - 1), "what"), "deadline");
+	for (size_t i = 1; i < json_count(timeline); i++) {
+		int64_t gap_ms = -1;
+
+		ck_assert(json_get_int(json_at(timeline, i), "gap_ms", &gap_ms));
+		ck_assert_int_ge(gap_ms, 0);
+	}
+	json_destroy(&root);
+	expect_status(0, "show order A1", "extend by maria: ok");
+	expect_status(0, "show order A1 --plain", "order\t0\tstatus\tUNPAID");
+	expect_status(EXIT_STATUS_NOT_FOUND, "show order A2", "there is no order A2");
+	expect_status(EXIT_STATUS_FAILED, "show order A'2", "no order number");
+}
+END_TEST
+
+START_TEST(every_kind_of_thing_is_shown)
+{
+	insert_story();
+	expect_status(0, "show task 9223372036854775807", "5 more retries");
+	expect_status(0, "show outbox 90", "ORDER_PAID");
+	expect_status(0, "show payment 5", "refund:wx:T1");
+	expect_status(0, "show payment wx:T1", "refund:wx:T1");
+	expect_status(0, "show rule 2", "timeout_seconds");
+	expect_status(0, "show alert 3", "refund failed 6 times");
+	expect_status(0, "requeue 9223372036854775807 --yes --actor maria", "done");
+	expect_status(0, "show audit 1", "requeue");
+	expect_status(EXIT_STATUS_NOT_FOUND, "show alert 4", "there is no alert 4");
+	expect_status(EXIT_STATUS_USAGE, "show alert x", "the id of one alert");
+}
+END_TEST
+
+START_TEST(outbox_rows_are_replayed_with_their_event_id)
+{
+	insert_story();
+	expect_status(EXIT_STATUS_USAGE, "replay outbox 90", "--yes is needed");
+	expect_status(0, "replay outbox 90 --yes -n", "nothing was changed");
+	expect_status(0, "replay outbox 90 --yes --reason receiver-lost-it", "done");
+	expect("NEW e90", "SELECT status, event_id FROM t_outbox_event WHERE id = 90");
+	expect_status(EXIT_STATUS_CONFLICT, "replay outbox 90 --yes", "is NEW");
+	expect_status(EXIT_STATUS_NOT_FOUND, "replay outbox 91 --yes", "not_found");
+	expect_status(EXIT_STATUS_USAGE, "replay outbox x --yes", "no id");
+}
+END_TEST
+
+START_TEST(an_alert_is_silenced_and_sent_again)
+{
+	insert_story();
+	expect_status(EXIT_STATUS_USAGE, "alert silence 3 --yes --reason at-work", "--for");
+	expect_status(EXIT_STATUS_USAGE, "alert silence 3 --yes --for 1h", "--reason");
+	expect_status(EXIT_STATUS_USAGE, "alert silence 3 --yes --for 25h --reason at-work",
+		"not a duration");
+	expect_status(0, "alert silence 3 --yes --for 1h --reason at-work --actor maria", "done");
+	expect("1", "SELECT silenced_until > UTC_TIMESTAMP(3) FROM t_alert");
+	expect_status(0, "alert resend 3 --yes", "done");
+	expect("maria silence ok", "SELECT actor, action, result FROM t_operator_audit LIMIT 1");
+}
+END_TEST
+
+START_TEST(top_shows_rates_and_what_is_stuck)
+{
+	insert_story();
+	expect_status(0, "top --once --interval 500ms --plain", "orders_made_per_s\t0.0");
+	expect_status(0, "top --once --interval 500ms", "red");
+	struct json *root = read_json("top", "--once", NULL);
+	int64_t dead = 0;
+	ck_assert(json_get_int(root, "refund_dead", &dead));
+	ck_assert_int_eq(dead, 1);
+	json_destroy(&root);
+}
+END_TEST
+
+static bool has_shown_two(void *context)
+{
+	char *output = process_output(context);
+	char *first = strstr(output, "orders waiting");
+	bool is_two = first != NULL && strstr(first + 1, "orders waiting") != NULL;
+
+	free(output);
+	return is_two;
+}
+
+START_TEST(top_goes_on_until_it_is_stopped_and_uses_no_control_characters_in_a_pipe)
+{
+	static const char *const words[] = { "top", "--interval", "500ms", NULL };
+	struct process *top = sandbox_start(sandbox, "lapsectl", words);
+
+	ck_assert(wait_until(has_shown_two, top, WAIT_MS));
+	process_signal(top, 15);
+	ck_assert_int_eq(process_wait(top, WAIT_MS), 0);
+	char *output = process_output(top);
+	ck_assert_ptr_null(strchr(output, '\033'));
+	free(output);
+}
+END_TEST
+
+START_TEST(a_password_becomes_a_line_of_the_users_file)
+{
+	static const char *const words[] = { "hash-password", "--user", "maria", "--role", "admin",
+		NULL };
+	char path[PATH_MAX];
+	char *const environment[] = { NULL };
+	const struct process_plan plan = { .program = "lapsectl",
+		.arguments = words,
+		.environment = environment,
+		.folder = scratch_folder(),
+		.input = path };
+	struct process *process = NULL;
+
+	scratch_write("password", "correct horse battery\n", path);
+	process_start(&plan, &process);
+	ck_assert_int_eq(process_wait(process, WAIT_MS), 0);
+	char *output = process_output(process);
+	ck_assert(text_starts_with(output, "maria:admin:$y$"));
+	output[strcspn(output, "\n")] = '\0';
+	ck_assert(password_fits(output + strlen("maria:admin:"), "correct horse battery"));
+	ck_assert(!password_fits(output + strlen("maria:admin:"), "correct horse"));
+	free(output);
+	process_destroy(&process);
+	expect_status(EXIT_STATUS_USAGE, "hash-password --user a:b", "--user");
+	expect_status(EXIT_STATUS_USAGE, "hash-password --user a --role king", "--role");
+	expect_status(EXIT_STATUS_USAGE, "hash-password --user a", "standard input");
+}
+END_TEST
+
+int main(void)
+{
+	static const struct runner_fixture fixture = { set_up, tear_down };
+	const TTest *const tests[] = {
+		every_list_is_json_when_it_is_empty_and_keeps_long_ids,
+		filters_are_options_and_a_wrong_value_names_the_right_ones,
+		an_order_is_shown_with_its_line_of_time_and_without_its_buyer,
+		every_kind_of_thing_is_shown,
+		outbox_rows_are_replayed_with_their_event_id,
+		an_alert_is_silenced_and_sent_again,
+		top_shows_rates_and_what_is_stuck,
+		top_goes_on_until_it_is_stopped_and_uses_no_control_characters_in_a_pipe,
+		a_password_becomes_a_line_of_the_users_file,
+	};
+
+	sandbox_need_servers();
+	return runner_run_with("verbs", &fixture, tests, ARRAY_LENGTH(tests));
+}
