@@ -8,6 +8,7 @@
 
 struct access;
 struct database;
+struct db;
 struct gateway_settings;
 struct rules;
 
@@ -16,6 +17,7 @@ struct context {
 	struct database *database;
 	struct access *access;
 	struct rules *rules;
+	struct db *grouped;     /* during a group, see group.h; else NULL */
 	uint64_t stop_ms;       /* when a stop request was seen first; 0: there is none */
 	uint64_t busy_count;    /* requests that were told to come again, for the log */
 	uint64_t refused_count; /* notices with a bad signature, for the log */

@@ -2,6 +2,10 @@
 
 #include <assert.h>
 
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/io/httpd.h"
+
 enum family {
 	FAMILY_REQUESTS,
 	FAMILY_DURATION,
@@ -15,7 +19,8 @@ static const unsigned int codes[] = { 200, 201, 400, 401, 403, 404, 405, 409, 41
 
 enum {
 	CODE_COUNT = sizeof(codes) / sizeof(codes[0]),
-	CODE_500 = CODE_COUNT - 2
+	CODE_500 = CODE_COUNT - 2,
+	HELD_MAX = 2 * HTTPD_GROUP_MAX, /* a request and its payment each */
 };
 
 #define CREATE "route=\"/v1/orders\""
@@ -56,6 +61,19 @@ const struct metric_family counts_metrics[] = {
 	[FAMILY_COUNT] = METRIC_END,
 };
 
+/* What waits for its group to be committed. */
+struct held {
+	enum family family;
+	size_t series;           /* of a payment */
+	enum counts_route route; /* of a request, with the next two */
+	unsigned int status;
+	uint64_t start_us;
+};
+
+static struct held held[HELD_MAX];
+static size_t held_count;
+static bool is_holding;
+
 static size_t place_of_code(unsigned int status)
 {
 	for (size_t i = 0; i < CODE_COUNT; i++)
@@ -64,17 +82,60 @@ static size_t place_of_code(unsigned int status)
 	return CODE_500;
 }
 
-void counts_add_request(enum counts_route route, unsigned int status, uint64_t duration_us)
+static void count_request(const struct held *request)
 {
 	metrics_add(&counts_metrics[FAMILY_REQUESTS],
-		(size_t)route * CODE_COUNT + place_of_code(status), 1);
-	metrics_observe(&counts_metrics[FAMILY_DURATION], route, (double)duration_us / 1e6);
+		(size_t)request->route * CODE_COUNT + place_of_code(request->status), 1);
+	metrics_observe(&counts_metrics[FAMILY_DURATION], request->route,
+		(double)(clock_now_us() - request->start_us) / 1e6);
+}
+
+static void count(const struct held *what)
+{
+	if (what->family == FAMILY_REQUESTS)
+		count_request(what);
+	else
+		metrics_add(&counts_metrics[what->family], what->series, 1);
+}
+
+static void add(const struct held *what)
+{
+	if (!is_holding) {
+		count(what);
+		return;
+	}
+	REQUIRE(held_count < HELD_MAX);
+	held[held_count++] = *what;
+}
+
+void counts_add_request(enum counts_route route, unsigned int status, uint64_t start_us)
+{
+	const struct held request = {
+		.family = FAMILY_REQUESTS, .route = route, .status = status, .start_us = start_us
+	};
+
+	add(&request);
 }
 
 void counts_add_payment(enum payment_outcome outcome, bool is_repeated)
 {
-	metrics_add(&counts_metrics[FAMILY_PAYMENTS],
-		is_repeated ? PAYMENT_OUTCOME_UNKNOWN_ORDER + 1 : (size_t)outcome, 1);
+	const struct held payment = { .family = FAMILY_PAYMENTS,
+		.series = is_repeated ? PAYMENT_OUTCOME_UNKNOWN_ORDER + 1 : (size_t)outcome };
+
+	add(&payment);
+}
+
+void counts_hold(void)
+{
+	is_holding = true;
+}
+
+void counts_release(bool are_true)
+{
+	for (size_t i = 0; i < held_count && are_true; i++)
+		count(&held[i]);
+	held_count = 0;
+	is_holding = false;
 }
 
 void counts_add_auth_failure(enum counts_auth method)

@@ -26,8 +26,13 @@ enum counts_auth {
 
 extern const struct metric_family counts_metrics[];
 
-void counts_add_request(enum counts_route route, unsigned int status, uint64_t duration_us);
+/* start_us: when its handling began, by clock_now_us. */
+void counts_add_request(enum counts_route route, unsigned int status, uint64_t start_us);
 void counts_add_payment(enum payment_outcome outcome, bool is_repeated);
 void counts_add_auth_failure(enum counts_auth method);
+
+/* Requests and payments that are added from now on count when they are released, or never. */
+void counts_hold(void);
+void counts_release(bool are_true);
 
 #endif

@@ -12,6 +12,7 @@
 #include "gateway/context.h"
 #include "gateway/counts.h"
 #include "gateway/database.h"
+#include "gateway/group.h"
 #include "gateway/intake.h"
 #include "gateway/orders.h"
 #include "gateway/payments.h"
@@ -97,6 +98,7 @@ enum result gateway_create(
 		.address = settings->address,
 		.routes = routes,
 		.refuse = intake_refuse,
+		.group = &group_of_writes,
 		.context = &gateway->context,
 		.body_max = BODY_MAX,
 		.connection_max = CONNECTION_MAX,

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/shutdown.h"
+#include "common/io/db_group.h"
 #include "gateway/context.h"
 #include "gateway/counts.h"
 #include "gateway/database.h"
@@ -35,6 +36,11 @@ void intake_fail(struct context *context, struct httpd_answer *answer, const cha
 {
 	const char *id = respond_request_id(answer);
 
+	/* Not its fault: it is carried out again, for itself. */
+	if (context->grouped != NULL && db_group_is_lost(context->grouped)) {
+		respond_try_again(answer, "the common transaction is lost");
+		return;
+	}
 	database_note(context->database, result, error);
 	if (result == RESULT_TEMPORARY || result == RESULT_CONFLICT) {
 		if (log_is_worth_repeating(&context->busy_count))
@@ -73,5 +79,5 @@ void intake_refuse(void *context, const struct httpd_request *request, struct ht
 			"this path has another method, see Allow");
 	else
 		respond_problem(answer, status, "too_large", "the body is longer than 64 KiB");
-	counts_add_request(COUNTS_ROUTE_OTHER, status, 0);
+	counts_add_request(COUNTS_ROUTE_OTHER, status, clock_now_us());
 }

@@ -130,7 +130,7 @@ void orders_create(void *context, const struct httpd_request *request, struct ht
 	uint64_t start_us = clock_now_us();
 
 	create(context, request, answer);
-	counts_add_request(COUNTS_ROUTE_CREATE, answer->status, clock_now_us() - start_us);
+	counts_add_request(COUNTS_ROUTE_CREATE, answer->status, start_us);
 }
 
 /* The order number between the prefix and the ending of the path; else it is answered: 404. */
@@ -159,7 +159,7 @@ void orders_read(void *context, const struct httpd_request *request, struct http
 
 	if (db != NULL && take_order_no(request->path, "", order_no, answer))
 		answer_order(context, db, order_no, answer);
-	counts_add_request(COUNTS_ROUTE_READ, answer->status, clock_now_us() - start_us);
+	counts_add_request(COUNTS_ROUTE_READ, answer->status, start_us);
 }
 
 static void answer_cancel(struct context *context, struct db *db, const struct close_order *order,
@@ -218,5 +218,5 @@ void orders_cancel(void *context, const struct httpd_request *request, struct ht
 
 	if (db != NULL && take_order_no(request->path, cancel_ending, order_no, answer))
 		cancel(context, db, order_no, answer);
-	counts_add_request(COUNTS_ROUTE_CANCEL, answer->status, clock_now_us() - start_us);
+	counts_add_request(COUNTS_ROUTE_CANCEL, answer->status, start_us);
 }

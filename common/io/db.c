@@ -104,6 +104,7 @@ void db_disconnect(struct db *db)
 	mysql_close(db->mysql);
 	db->mysql = NULL;
 	db->is_in_transaction = false;
+	db_group_lose(db);
 }
 
 bool db_is_connected(const struct db *db)
@@ -291,29 +292,4 @@ enum result db_run(struct db *db, const char *sql, struct error *error)
 	if (rows != NULL)
 		mysql_free_result(rows);
 	return RESULT_OK;
-}
-
-enum result db_begin(struct db *db, struct error *error)
-{
-	enum result result = db_run(db, "START TRANSACTION", error);
-
-	db->is_in_transaction = result == RESULT_OK;
-	return result;
-}
-
-enum result db_commit(struct db *db, struct error *error)
-{
-	enum result result = db_run(db, "COMMIT", error);
-
-	db->is_in_transaction = false;
-	return error_context(result, error, "commit");
-}
-
-void db_rollback(struct db *db)
-{
-	if (db->mysql == NULL || !db->is_in_transaction)
-		return;
-	db->is_in_transaction = false;
-	if (mysql_real_query(db->mysql, "ROLLBACK", strlen("ROLLBACK")) != 0)
-		db_disconnect(db);
 }

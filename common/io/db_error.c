@@ -86,9 +86,13 @@ enum result db_fail(struct db *db, unsigned int number, const char *text, struct
 		db_disconnect(db);
 		return RESULT_TEMPORARY;
 	}
-	db_rollback(db);
 	if (is_lost_race(number))
-		return RESULT_CONFLICT;
-	return is_one_of(number, server_trouble, ARRAY_LENGTH(server_trouble)) ? RESULT_TEMPORARY
-									       : result;
+		result = RESULT_CONFLICT;
+	else if (is_one_of(number, server_trouble, ARRAY_LENGTH(server_trouble)))
+		result = RESULT_TEMPORARY;
+	/* A deadlock has ended the whole transaction; then no member can be saved. */
+	if (result != RESULT_PERMANENT)
+		db_group_lose(db);
+	db_rollback(db);
+	return result;
 }

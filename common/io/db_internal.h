@@ -36,6 +36,12 @@ struct list_text {
 	char *sql;
 };
 
+enum db_group {
+	DB_GROUP_NONE,
+	DB_GROUP_OPEN,
+	DB_GROUP_LOST, /* rolled back; its end has not come yet */
+};
+
 struct db {
 	const struct db_settings *settings;
 	MYSQL *mysql; /* NULL: not connected */
@@ -44,7 +50,8 @@ struct db {
 	unsigned int last_errno;
 	uint64_t last_insert_id;
 	bool skips_schema_check;
-	bool is_in_transaction;
+	bool is_in_transaction; /* in a group: of a member */
+	enum db_group group;
 	bool is_mariadb;
 	struct statement statements[DB_STATEMENT_MAX];
 	size_t statement_count;
@@ -78,6 +85,8 @@ struct db_rows {
 
 /* The one place that knows what an error number asks for.  Ends the transaction. */
 enum result db_fail(struct db *db, unsigned int number, const char *text, struct error *error);
+/* Rolls back the group that is open, if one is. */
+void db_group_lose(struct db *db);
 void db_forget_statements(struct db *db);
 /* Calls the companion when it has not been served for a while. */
 void db_serve_companion(struct db *db);

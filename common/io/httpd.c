@@ -11,27 +11,12 @@
 #include "common/base/text.h"
 #include "common/io/endpoint.h"
 #include "common/io/httpd_clients.h"
+#include "common/io/httpd_exchange.h"
 #include "common/io/httpd_routes.h"
 
 enum {
 	CONNECTION_MEMORY_BYTES = 16384, /* also the limit for the head of a request */
-	BODY_FIRST_BYTES = 1024,
 	WAIT_MAX_MS = 60000,
-};
-
-/* One request and its answer. */
-struct exchange {
-	struct MHD_Connection *connection;
-	struct httpd_client *client;
-	char *body;
-	size_t body_size, body_capacity;
-	bool is_too_large;
-	bool is_answered;
-	bool drop_connection;
-	unsigned int status;
-	struct MHD_Response *response;
-	uint64_t due_ms; /* of a delayed answer */
-	struct exchange *next_delayed;
 };
 
 struct httpd {
@@ -40,6 +25,8 @@ struct httpd {
 	uint16_t port;
 	struct httpd_clients clients;
 	struct exchange *delayed;
+	struct exchange *gathered[HTTPD_GROUP_MAX]; /* complete, not handled yet */
+	size_t gathered_count;
 	size_t under_way;
 	int listener; /* -1: the door is closed */
 };
@@ -66,9 +53,9 @@ static void forget_delayed(struct httpd *httpd, const struct exchange *exchange)
 	struct exchange **place = &httpd->delayed;
 
 	while (*place != NULL && *place != exchange)
-		place = &(*place)->next_delayed;
+		place = &(*place)->next;
 	if (*place != NULL)
-		*place = exchange->next_delayed;
+		*place = exchange->next;
 }
 
 static void on_completed(void *context, struct MHD_Connection *connection, void **place,
@@ -84,10 +71,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 	httpd_clients_touch(&httpd->clients, exchange->client);
 	forget_delayed(httpd, exchange);
 	httpd->under_way--;
-	if (exchange->response != NULL)
-		MHD_destroy_response(exchange->response);
-	free(exchange->body);
-	free(exchange);
+	httpd_exchange_destroy(&exchange);
 	*place = NULL;
 }
 
@@ -104,98 +88,111 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 	return size;
 }
 
-static void take_body(struct httpd *httpd, struct exchange *exchange, const char *data, size_t size)
+/* Our turn now: the client is not to blame when it waits. */
+static void suspend(struct exchange *exchange)
 {
-	size_t needed = exchange->body_size + size;
+	exchange->client->is_waiting = true;
+	MHD_suspend_connection(exchange->connection);
+}
 
-	if (exchange->is_too_large || size > httpd->settings.body_max ||
-		needed > httpd->settings.body_max) {
-		exchange->is_too_large = true;
-		return;
-	}
-	if (needed + 1 > exchange->body_capacity) {
-		size_t capacity = exchange->body_capacity * 2 + BODY_FIRST_BYTES;
+static void resume(struct httpd *httpd, struct exchange *exchange)
+{
+	exchange->client->is_waiting = false;
+	httpd_clients_touch(&httpd->clients, exchange->client);
+	MHD_resume_connection(exchange->connection);
+}
 
-		exchange->body_capacity = capacity > needed ? capacity : needed + 1;
-		exchange->body = memory_resize_array(exchange->body, exchange->body_capacity, 1);
-	}
-	memcpy(exchange->body + exchange->body_size, data, size);
-	exchange->body_size = needed;
-	exchange->body[needed] = '\0';
+static void delay_answer(struct httpd *httpd, struct exchange *exchange, uint64_t delay_ms)
+{
+	exchange->due_ms = clock_now_ms() + delay_ms;
+	exchange->next = httpd->delayed;
+	httpd->delayed = exchange;
+}
+
+static void handle(
+	const struct httpd *httpd, const struct exchange *exchange, struct httpd_answer *answer)
+{
+	const struct httpd_request request = httpd_exchange_request(exchange);
+
+	*answer = (struct httpd_answer){ 0 };
+	if (exchange->is_too_large)
+		httpd_refuse(&httpd->settings, &request, MHD_HTTP_CONTENT_TOO_LARGE, answer);
+	else
+		httpd_route(&httpd->settings, &request, answer);
 }
 
 static void keep_answer(
 	const struct httpd *httpd, struct exchange *exchange, struct httpd_answer *answer)
 {
-	const char *type =
-		answer->content_type == NULL ? "text/plain; charset=utf-8" : answer->content_type;
-
-	exchange->is_answered = true;
-	exchange->drop_connection = answer->drop_connection;
-	exchange->status = answer->status;
-	if (answer->body_adopt == NULL)
-		answer->body_adopt = memory_allocate(1);
-	exchange->response = MHD_create_response_from_buffer_with_free_callback(
-		answer->body_size, answer->body_adopt, free);
-	if (exchange->response == NULL) { /* no memory inside the library */
-		free(answer->body_adopt);
-		exchange->drop_connection = true;
-		return;
-	}
-	(void)MHD_add_response_header(exchange->response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	if (httpd->listener < 0)
-		(void)MHD_add_response_header(
-			exchange->response, MHD_HTTP_HEADER_CONNECTION, "close");
-	for (const struct httpd_constant *constant = httpd->settings.constants;
-		constant != NULL && constant->name != NULL; constant++)
-		(void)MHD_add_response_header(exchange->response, constant->name, constant->value);
-	for (size_t i = 0; i < HTTPD_HEADER_MAX && answer->headers[i].name != NULL; i++)
-		(void)MHD_add_response_header(
-			exchange->response, answer->headers[i].name, answer->headers[i].value);
+	httpd_exchange_keep_answer(
+		exchange, answer, httpd->settings.constants, httpd->listener < 0);
 }
 
-/* NO makes the library close the connection without a word. */
-static enum MHD_Result send_answer(struct exchange *exchange)
+static enum MHD_Result answer_request(struct httpd *httpd, struct exchange *exchange)
 {
-	if (exchange->drop_connection)
-		return MHD_NO;
-	return MHD_queue_response(exchange->connection, exchange->status, exchange->response);
-}
+	struct httpd_answer answer;
 
-static enum MHD_Result delay_answer(
-	struct httpd *httpd, struct exchange *exchange, uint64_t delay_ms)
-{
-	exchange->due_ms = clock_now_ms() + delay_ms;
-	exchange->next_delayed = httpd->delayed;
-	httpd->delayed = exchange;
-	exchange->client->is_waiting = true;
-	MHD_suspend_connection(exchange->connection);
+	handle(httpd, exchange, &answer);
+	keep_answer(httpd, exchange, &answer);
+	if (answer.delay_ms == 0)
+		return httpd_exchange_send_answer(exchange);
+	delay_answer(httpd, exchange, answer.delay_ms);
+	suspend(exchange);
 	return MHD_YES;
 }
 
-static enum MHD_Result answer_request(
-	struct httpd *httpd, struct exchange *exchange, const char *method, const char *path)
+/* Handled at the end of the turn, together with others. */
+static bool is_gathered(struct httpd *httpd, struct exchange *exchange)
 {
-	const struct httpd_request request = {
-		.method = method,
-		.path = path,
-		.body = exchange->body == NULL ? "" : exchange->body,
-		.body_size = exchange->body_size,
-		.library_request = exchange->connection,
-	};
-	struct httpd_answer answer = { 0 };
+	const struct httpd_group *group = httpd->settings.group;
+	const struct httpd_request request = httpd_exchange_request(exchange);
 
-	if (exchange->is_too_large)
-		httpd_refuse(&httpd->settings, &request, MHD_HTTP_CONTENT_TOO_LARGE, &answer);
-	else
-		httpd_route(&httpd->settings, &request, &answer);
-	keep_answer(httpd, exchange, &answer);
-	if (answer.delay_ms > 0)
-		return delay_answer(httpd, exchange, answer.delay_ms);
-	return send_answer(exchange);
+	if (group == NULL || httpd->gathered_count == HTTPD_GROUP_MAX || exchange->is_too_large ||
+		!group->is_member(&request))
+		return false;
+	httpd->gathered[httpd->gathered_count++] = exchange;
+	suspend(exchange);
+	return true;
 }
 
-static struct exchange *begin_exchange(struct httpd *httpd, struct MHD_Connection *connection)
+/* Handles all that was gathered and leaves the answers in answers. */
+static void handle_group(struct httpd *httpd, struct httpd_answer answers[HTTPD_GROUP_MAX])
+{
+	const struct httpd_group *group = httpd->settings.group;
+	size_t count = httpd->gathered_count;
+	bool is_group = count > 1 && group->begin(httpd->settings.context);
+
+	for (size_t i = 0; i < count; i++)
+		handle(httpd, httpd->gathered[i], &answers[i]);
+	if (!is_group || group->end(httpd->settings.context))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		free(answers[i].body_adopt);
+		handle(httpd, httpd->gathered[i], &answers[i]);
+	}
+}
+
+static void serve_gathered(struct httpd *httpd)
+{
+	struct httpd_answer answers[HTTPD_GROUP_MAX];
+
+	if (httpd->gathered_count == 0)
+		return;
+	handle_group(httpd, answers);
+	for (size_t i = 0; i < httpd->gathered_count; i++) {
+		struct exchange *exchange = httpd->gathered[i];
+
+		keep_answer(httpd, exchange, &answers[i]);
+		if (answers[i].delay_ms > 0)
+			delay_answer(httpd, exchange, answers[i].delay_ms);
+		else
+			resume(httpd, exchange);
+	}
+	httpd->gathered_count = 0;
+}
+
+static struct exchange *begin_exchange(struct httpd *httpd, struct MHD_Connection *connection,
+	const char *method, const char *path)
 {
 	struct exchange *exchange = memory_allocate(sizeof(*exchange));
 	const char *length = MHD_lookup_connection_value(
@@ -204,6 +201,8 @@ static struct exchange *begin_exchange(struct httpd *httpd, struct MHD_Connectio
 
 	httpd->under_way++;
 	exchange->connection = connection;
+	exchange->method = method;
+	exchange->path = path;
 	exchange->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
 				   ->socket_context;
 	exchange->is_too_large =
@@ -222,21 +221,21 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 
 	(void)version;
 	if (exchange == NULL) {
-		exchange = begin_exchange(httpd, connection);
+		exchange = begin_exchange(httpd, connection, method, path);
 		*place = exchange;
 		/* Answered before the body is read, which the library then leaves unread. */
 		if (exchange->is_too_large)
-			return answer_request(httpd, exchange, method, path);
+			return answer_request(httpd, exchange);
 		return MHD_YES;
 	}
 	if (*size > 0) {
-		take_body(httpd, exchange, data, *size);
+		httpd_exchange_take_body(exchange, httpd->settings.body_max, data, *size);
 		*size = 0;
 		return MHD_YES;
 	}
 	if (exchange->is_answered)
-		return send_answer(exchange);
-	return answer_request(httpd, exchange, method, path);
+		return httpd_exchange_send_answer(exchange);
+	return is_gathered(httpd, exchange) ? MHD_YES : answer_request(httpd, exchange);
 }
 
 static void start_daemon(struct httpd *httpd)
@@ -277,12 +276,6 @@ enum result httpd_create(
 	return RESULT_OK;
 }
 
-static void resume(struct exchange *exchange)
-{
-	exchange->client->is_waiting = false;
-	MHD_resume_connection(exchange->connection);
-}
-
 static void resume_due(struct httpd *httpd, uint64_t now_ms)
 {
 	struct exchange **place = &httpd->delayed;
@@ -291,12 +284,11 @@ static void resume_due(struct httpd *httpd, uint64_t now_ms)
 		struct exchange *exchange = *place;
 
 		if (exchange->due_ms > now_ms) {
-			place = &exchange->next_delayed;
+			place = &exchange->next;
 			continue;
 		}
-		*place = exchange->next_delayed;
-		httpd_clients_touch(&httpd->clients, exchange->client);
-		resume(exchange);
+		*place = exchange->next;
+		resume(httpd, exchange);
 	}
 }
 
@@ -321,8 +313,8 @@ void httpd_destroy(struct httpd **httpd)
 		return;
 	/* The library must not be stopped while an answer is delayed. */
 	for (struct exchange *exchange = (*httpd)->delayed; exchange != NULL;
-		exchange = exchange->next_delayed)
-		resume(exchange);
+		exchange = exchange->next)
+		resume(*httpd, exchange);
 	MHD_stop_daemon((*httpd)->daemon);
 	free(*httpd);
 	*httpd = NULL;
@@ -342,7 +334,7 @@ static uint64_t shorten_wait(const struct httpd *httpd, uint64_t wait_ms, uint64
 	if (cut_ms < next_ms)
 		next_ms = cut_ms;
 	for (const struct exchange *exchange = httpd->delayed; exchange != NULL;
-		exchange = exchange->next_delayed)
+		exchange = exchange->next)
 		if (exchange->due_ms < next_ms)
 			next_ms = exchange->due_ms;
 	return next_ms > now_ms ? next_ms - now_ms : 0;
@@ -354,5 +346,6 @@ void httpd_step(struct httpd *httpd, uint64_t wait_ms)
 
 	resume_due(httpd, now_ms);
 	(void)MHD_run_wait(httpd->daemon, (int32_t)shorten_wait(httpd, wait_ms, now_ms));
+	serve_gathered(httpd);
 	httpd_clients_cut_slow(&httpd->clients, httpd->settings.time_limit_ms);
 }

@@ -21,6 +21,7 @@ enum {
 	HTTPD_HEADER_VALUE_SIZE = 512,
 	HTTPD_HEADER_MAX = 6,
 	HTTPD_PEER_SIZE = 46, /* an IPv6 address as text */
+	HTTPD_GROUP_MAX = 32, /* so that what a group holds is held for a moment only */
 };
 
 struct httpd_request {
@@ -63,6 +64,18 @@ struct httpd_constant {
 	const char *value;
 };
 
+/*
+ * Requests that have arrived at the same time and may be handled as one: their handlers run one
+ * after the other between begin and end, and no answer leaves before end.  A lone one runs without.
+ */
+struct httpd_group {
+	bool (*is_member)(const struct httpd_request *request);
+	/* false: each is handled for itself. */
+	bool (*begin)(void *context);
+	/* false: nothing holds of what the handlers did; each is handled again, for itself. */
+	bool (*end)(void *context);
+};
+
 struct httpd_settings {
 	const char *address;                    /* see endpoint */
 	const struct httpd_constant *constants; /* NULL: none */
@@ -71,6 +84,7 @@ struct httpd_settings {
 	 * NULL: one plain line. */
 	void (*refuse)(
 		void *context, const struct httpd_request *request, struct httpd_answer *answer);
+	const struct httpd_group *group; /* NULL: none */
 	void *context;
 	size_t body_max; /* bytes; more is answered 413 */
 	uint32_t connection_max;

@@ -1,0 +1,89 @@
+#include "common/io/httpd_exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+
+enum {
+	BODY_FIRST_BYTES = 1024
+};
+
+void httpd_exchange_take_body(
+	struct exchange *exchange, size_t body_max, const char *data, size_t size)
+{
+	size_t needed = exchange->body_size + size;
+
+	if (exchange->is_too_large || size > body_max || needed > body_max) {
+		exchange->is_too_large = true;
+		return;
+	}
+	if (needed + 1 > exchange->body_capacity) {
+		size_t capacity = exchange->body_capacity * 2 + BODY_FIRST_BYTES;
+
+		exchange->body_capacity = capacity > needed ? capacity : needed + 1;
+		exchange->body = memory_resize_array(exchange->body, exchange->body_capacity, 1);
+	}
+	memcpy(exchange->body + exchange->body_size, data, size);
+	exchange->body_size = needed;
+	exchange->body[needed] = '\0';
+}
+
+struct httpd_request httpd_exchange_request(const struct exchange *exchange)
+{
+	return (struct httpd_request){
+		.method = exchange->method,
+		.path = exchange->path,
+		.body = exchange->body == NULL ? "" : exchange->body,
+		.body_size = exchange->body_size,
+		.library_request = exchange->connection,
+	};
+}
+
+void httpd_exchange_keep_answer(struct exchange *exchange, struct httpd_answer *answer,
+	const struct httpd_constant *constants, bool ends_connection)
+{
+	const char *type =
+		answer->content_type == NULL ? "text/plain; charset=utf-8" : answer->content_type;
+
+	exchange->is_answered = true;
+	exchange->drop_connection = answer->drop_connection;
+	exchange->status = answer->status;
+	if (answer->body_adopt == NULL)
+		answer->body_adopt = memory_allocate(1);
+	exchange->response = MHD_create_response_from_buffer_with_free_callback(
+		answer->body_size, answer->body_adopt, free);
+	if (exchange->response == NULL) { /* no memory inside the library */
+		free(answer->body_adopt);
+		exchange->drop_connection = true;
+		return;
+	}
+	(void)MHD_add_response_header(exchange->response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	if (ends_connection)
+		(void)MHD_add_response_header(
+			exchange->response, MHD_HTTP_HEADER_CONNECTION, "close");
+	for (const struct httpd_constant *constant = constants;
+		constant != NULL && constant->name != NULL; constant++)
+		(void)MHD_add_response_header(exchange->response, constant->name, constant->value);
+	for (size_t i = 0; i < HTTPD_HEADER_MAX && answer->headers[i].name != NULL; i++)
+		(void)MHD_add_response_header(
+			exchange->response, answer->headers[i].name, answer->headers[i].value);
+}
+
+enum MHD_Result httpd_exchange_send_answer(struct exchange *exchange)
+{
+	if (exchange->drop_connection)
+		return MHD_NO;
+	return MHD_queue_response(exchange->connection, exchange->status, exchange->response);
+}
+
+void httpd_exchange_destroy(struct exchange **exchange)
+{
+	if (*exchange == NULL)
+		return;
+	if ((*exchange)->response != NULL)
+		MHD_destroy_response((*exchange)->response);
+	free((*exchange)->body);
+	free(*exchange);
+	*exchange = NULL;
+}
