@@ -1,5 +1,6 @@
 /*
- * db_group - transactions of one connection that are committed together, with one wait for the disk.
+ * db_group - transactions of one connection that are committed together, so that the disk is waited
+ * for once.
  *
  * Between db_group_begin and db_group_end, db_begin sets a savepoint, db_commit keeps what was done
  * since then and db_rollback takes it back; others see nothing of it before db_group_end.  A lost

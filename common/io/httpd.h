@@ -70,8 +70,7 @@ struct httpd_constant {
  */
 struct httpd_group {
 	bool (*is_member)(const struct httpd_request *request);
-	/* false: each is handled for itself. */
-	bool (*begin)(void *context);
+	bool (*begin)(void *context); /* false: each is handled for itself */
 	/* false: nothing holds of what the handlers did; each is handled again, for itself. */
 	bool (*end)(void *context);
 };

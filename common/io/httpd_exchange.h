@@ -34,7 +34,8 @@ void httpd_exchange_take_body(
 	struct exchange *exchange, size_t body_max, const char *data, size_t size);
 /* Valid as long as exchange is. */
 struct httpd_request httpd_exchange_request(const struct exchange *exchange);
-/* Takes over what answer holds.  constants: headers of each answer, NULL: none.  ends_connection: the client is told to leave with it. */
+/* Takes over what answer holds.  constants: headers of each answer, NULL: none.  ends_connection:
+ * the client is told to leave with it. */
 void httpd_exchange_keep_answer(struct exchange *exchange, struct httpd_answer *answer,
 	const struct httpd_constant *constants, bool ends_connection);
 /* NO makes the library close the connection without a word. */
