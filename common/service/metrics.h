@@ -59,8 +59,8 @@ void metrics_close(void);
 void metrics_add(const struct metric_family *family, size_t series, uint64_t amount);
 void metrics_set(const struct metric_family *family, size_t series, double value);
 void metrics_observe(const struct metric_family *family, size_t series, double value);
-/* A series of the last two types that is not there is there with 0 from now on; metrics_set does the same with
- * a value, while metrics_add to one that is not there is lost. */
+/* A series of the last two types that is not there is there with 0 from now on; metrics_set does
+ * the same with a value, while metrics_add to one that is not there is lost. */
 void metrics_show(const struct metric_family *family, size_t series);
 /* Takes such a series away, until it is shown again. */
 void metrics_drop(const struct metric_family *family, size_t series);

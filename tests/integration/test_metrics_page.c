@@ -1,11 +1,13 @@
 /* The page of every program: what docs/metrics.md says, correct by a parser of its own, taken by a
  * real Prometheus, and as often as anybody likes. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/io/json.h"
 #include "tests/support/daemon.h"
 #include "tests/support/http_client.h"
 #include "tests/support/metrics_doc.h"
@@ -19,6 +21,8 @@ enum {
 	PAGE_LIMIT_MS = 5000,
 	TOOL_LIMIT_MS = 30000,
 	CONFIG_SIZE = 4096,
+	QUERY_SIZE = 900, /* what the client sends at a time */
+	DASHBOARD_MAX = 1048576,
 	SCRAPES = 10000,
 	WARM_SCRAPES = 500,
 #ifdef TEST_SANITIZED
@@ -211,6 +215,83 @@ START_TEST(prometheus_takes_every_page_and_evaluates_the_rules)
 }
 END_TEST
 
+/* Percent-encodes what is not plainly safe. */
+static void append_encoded(char *target, size_t size, const char *text)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	size_t length = strlen(target);
+
+	for (const char *c = text; *c != '\0'; c++) {
+		bool is_plain = strchr(plain, *c) != NULL;
+
+		ck_assert_uint_lt(length + 4, size);
+		if (is_plain)
+			(void)text_format(target + length, size - length, "%c", *c);
+		else
+			(void)text_format(target + length, size - length, "%%%02X",
+				(unsigned int)(unsigned char)*c);
+		length += strlen(target + length);
+	}
+}
+
+/* Grafana puts a time in place of its variable. */
+static void write_query(char *path, size_t size, const char *expression)
+{
+	static const char variable[] = "$__rate_interval";
+	char text[QUERY_SIZE] = "";
+	const char *found = strstr(expression, variable);
+
+	if (found != NULL)
+		(void)text_format(text, sizeof(text), "%.*s1m%s", (int)(found - expression),
+			expression, found + strlen(variable));
+	(void)text_copy(path, size, "/api/v1/query?query=");
+	append_encoded(path, size, found != NULL ? text : expression);
+}
+
+static struct json *read_dashboard(void)
+{
+	static const char path[] = TEST_SOURCE_DIR "/deploy/grafana/dashboards/lapse.json";
+	FILE *file = fopen(path, "re");
+	char *text = memory_allocate(DASHBOARD_MAX);
+	struct json *root = NULL;
+
+	ck_assert_ptr_nonnull(file);
+	size_t size = fread(text, 1, DASHBOARD_MAX, file);
+	(void)fclose(file);
+	ck_assert_int_eq(json_parse(text, size, DASHBOARD_MAX, &root, NULL), RESULT_OK);
+	free(text);
+	return root;
+}
+
+START_TEST(prometheus_understands_every_panel_of_the_dashboard)
+{
+	size_t asked = 0;
+
+	start_all();
+	uint16_t port = start_prometheus();
+	struct question there = { port, "/api/v1/query?query=count(lapse_build_info)",
+		"\"value\"" };
+	ck_assert_msg(wait_until(is_answered, &there, WAIT_LIMIT_MS), "%s", page);
+	struct json *root = read_dashboard();
+	const struct json *panels = json_get(root, "panels");
+	for (size_t i = 0; i < json_count(panels); i++) {
+		const struct json *targets = json_get(json_at(panels, i), "targets");
+
+		for (size_t k = 0; targets != NULL && k < json_count(targets); k++, asked++) {
+			const char *expression = json_get_text(json_at(targets, k), "expr");
+			char path[QUERY_SIZE];
+
+			write_query(path, sizeof(path), expression);
+			ck_assert_msg(http_client_get(port, path, PAGE_LIMIT_MS, page) == 200,
+				"%s: %s", expression, page);
+		}
+	}
+	json_destroy(&root);
+	ck_assert_uint_gt(asked, 50);
+}
+END_TEST
+
 START_TEST(ten_thousand_scrapes_leave_memory_flat)
 {
 	uint64_t before_kib = 0;
@@ -233,6 +314,7 @@ int main(void)
 	const TTest *const tests[] = {
 		every_program_shows_what_the_document_says,
 		prometheus_takes_every_page_and_evaluates_the_rules,
+		prometheus_understands_every_panel_of_the_dashboard,
 		ten_thousand_scrapes_leave_memory_flat,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };

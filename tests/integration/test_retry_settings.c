@@ -1,5 +1,6 @@
 /* lapse-retry and its settings: batches, addresses, refunds, limits between them, metrics. */
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
+#include "tests/support/scratch.h"
 #include "tests/support/tasks.h"
 #include "tests/support/wait_until.h"
 
@@ -225,6 +227,54 @@ START_TEST(metrics_and_a_dump_tell_what_was_done)
 }
 END_TEST
 
+struct series {
+	uint16_t port;
+	const char *name;
+	bool is_there;
+};
+
+static bool is_so(void *context)
+{
+	const struct series *series = context;
+
+	return (http_client_metric(series->port, series->name) == 0) == series->is_there;
+}
+
+static void expect_series(uint16_t port, const char *name, bool is_there)
+{
+	struct series series = { port, name, is_there };
+
+	ck_assert_msg(wait_until(is_so, &series, WAIT_LIMIT_MS), "%s is %s", name,
+		is_there ? "not there" : "still there");
+}
+
+START_TEST(a_reload_brings_gauges_of_new_hosts_and_takes_those_of_old_ones)
+{
+	uint16_t port = sandbox_free_port();
+	char path[PATH_MAX];
+
+	scratch_write("hosts",
+		"one ORDER_CLOSED http://first.example/a whsec_MDEyMzQ1Njc4OWFi\n"
+		"two ORDER_CLOSED http://first.example/b whsec_MDEyMzQ1Njc4OWFi\n",
+		path);
+	sandbox_set(sandbox, "LAPSE_WEBHOOKS_FILE", "%s", path);
+	sandbox_set(sandbox, "LAPSE_OPS_ADDR", "127.0.0.1:%u", port);
+	struct process *process = start();
+	expect_series(port, "lapse_circuit_open{target=\"first.example:80\"}", true);
+	scratch_write("hosts",
+		"one ORDER_CLOSED http://second.example:81/a whsec_MDEyMzQ1Njc4OWFi\n", path);
+	process_signal(process, SIGHUP);
+	expect_series(port, "lapse_circuit_open{target=\"second.example:81\"}", true);
+	expect_series(port, "lapse_circuit_open{target=\"first.example:80\"}", false);
+	scratch_write(
+		"hosts", "one ORDER_CLOSED http://first.example/a whsec_MDEyMzQ1Njc4OWFi\n", path);
+	process_signal(process, SIGHUP);
+	expect_series(port, "lapse_circuit_open{target=\"first.example:80\"}", true);
+	expect_series(port, "lapse_circuit_open{target=\"second.example:81\"}", false);
+	ck_assert(process_is_alive(process));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -235,6 +285,7 @@ int main(void)
 		a_refund_is_called_and_its_payment_knows,
 		a_lease_is_longer_than_a_call,
 		metrics_and_a_dump_tell_what_was_done,
+		a_reload_brings_gauges_of_new_hosts_and_takes_those_of_old_ones,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
 

@@ -233,7 +233,7 @@ START_TEST(lateness_is_the_nearest_rank_of_each_window)
 	ck_assert_uint_eq(figures->sweep_closes, 10);
 	ck_assert_int_ge(figures->last_close_age_ms, 0);
 	ck_assert_int_lt(figures->last_close_age_ms, 60000);
-	ck_assert_int_ge(figures->last_sweep_close_age_ms, 20 * 60000);
+	ck_assert_int_ge(figures->last_sweep_close_age_ms, (int64_t)MINUTES(20));
 }
 END_TEST
 

@@ -181,21 +181,18 @@ static bool is_open(const struct row *row)
 /* The number-th combination of the values of all labels, as it stands on the page. */
 static void write_series(const struct row *row, size_t number, char series[SERIES_SIZE])
 {
-	size_t length = 0;
+	size_t places[LABEL_MAX] = { 0 };
 
+	for (size_t i = row->label_count; i-- > 0;) {
+		ck_assert_uint_gt(row->labels[i].value_count, 0);
+		places[i] = number % row->labels[i].value_count;
+		number /= row->labels[i].value_count;
+	}
 	(void)text_format(series, SERIES_SIZE, "%s%s%s", row->name, sample_ending(row),
 		row->label_count > 0 ? "{" : " ");
-	for (size_t i = row->label_count; i-- > 0;)
-		length += row->labels[i].value_count; /* none is empty */
-	ck_assert(row->label_count == 0 || length > 0);
-	size_t rest = number;
-	size_t places[LABEL_MAX];
-	for (size_t i = row->label_count; i-- > 0;) {
-		places[i] = rest % row->labels[i].value_count;
-		rest /= row->labels[i].value_count;
-	}
 	for (size_t i = 0; i < row->label_count; i++) {
-		length = strlen(series);
+		size_t length = strlen(series);
+
 		(void)text_format(series + length, SERIES_SIZE - length, "%s%s=\"%s\"%s",
 			i > 0 ? "," : "", row->labels[i].name, row->labels[i].values[places[i]],
 			i + 1 == row->label_count ? "} " : "");
