@@ -1,0 +1,236 @@
+#include "console/list_page.h"
+
+#include <string.h>
+
+#include "common/base/text.h"
+#include "common/report/snapshot.h"
+#include "console/buffer.h"
+#include "console/cell.h"
+#include "console/instant.h"
+#include "console/page.h"
+
+enum {
+	PATH_SIZE = 512,
+	PROOF_SIZE = 256
+};
+
+static const char *find_value(const struct list_request *request, const char *name)
+{
+	for (size_t i = 0; i < request->request.value_count; i++)
+		if (text_equals(request->values[i].name, name))
+			return request->values[i].value;
+	return NULL;
+}
+
+static void write_filter(const struct visit *visit, struct html *html,
+	const struct listing_filter *filter, const char *value)
+{
+	if (filter->words != NULL)
+		page_choice(visit, html, filter->name, filter->name, filter->words, value);
+	else
+		page_field(visit, html, filter->name, filter->name, value, filter->form);
+}
+
+static void write_filters(struct visit *visit, struct html *html, const struct list_view *view,
+	const struct list_request *request)
+{
+	size_t count = 0;
+	const struct listing_filter *filters = listing_filters(listing_find(view->kind), &count);
+	char action[PATH_SIZE];
+
+	(void)text_format(action, sizeof(action), "%s%s", visit->context->prefix, view->path);
+	html_open(html, "form", "method", "get", "action", action, "class", "filters", "role",
+		"search", NULL);
+	for (size_t i = 0; i < count; i++)
+		write_filter(visit, html, &filters[i], find_value(request, filters[i].name));
+	html_open(html, "p", "class", "buttons", NULL);
+	html_open(html, "button", "type", "submit", NULL);
+	page_say(visit, html, PHRASE("Filter"));
+	html_close(html, "button");
+	html_text(html, " ");
+	page_link(visit, html, view->path, say(visit, PHRASE("Clear")));
+	html_close(html, "p");
+	html_close(html, "form");
+}
+
+static void write_head_row(const struct visit *visit, struct html *html,
+	const struct listing_column *columns, size_t count, bool has_ticks)
+{
+	html_open(html, "thead", NULL);
+	html_open(html, "tr", NULL);
+	if (has_ticks) {
+		html_open(html, "th", "scope", "col", "class", "tick", NULL);
+		html_void(html, "input", "type", "checkbox", "id", "all", "hidden", "",
+			"aria-label", say(visit, PHRASE("All")), NULL);
+		html_close(html, "th");
+	}
+	for (size_t i = 0; i < count; i++) {
+		html_open(html, "th", "scope", "col", NULL);
+		list_write_name(visit, html, columns[i].name);
+		html_close(html, "th");
+	}
+	html_close(html, "tr");
+	html_close(html, "thead");
+}
+
+static void write_tick(const struct visit *visit, struct html *html, const char *id)
+{
+	html_open(html, "td", "class", "tick", NULL);
+	html_void(html, "input", "type", "checkbox", "name", "id", "value", id, "aria-label",
+		say(visit, PHRASE("Select")), NULL);
+	html_close(html, "td");
+}
+
+static size_t find_column(const struct listing_column *columns, size_t count, const char *name)
+{
+	size_t place = 0;
+
+	while (place < count && (name == NULL || !text_equals(columns[place].name, name)))
+		place++;
+	return place;
+}
+
+static void write_rows(const struct visit *visit, struct html *html, const struct list_view *view,
+	const struct listing_page *page, bool has_ticks)
+{
+	size_t count = 0;
+	const struct listing_column *columns = listing_columns(listing_find(view->kind), &count);
+	size_t key = find_column(columns, count, view->key_column);
+	size_t id = find_column(columns, count, "id");
+
+	html_open(html, "div", "class", "wide", NULL);
+	html_open(html, "table", NULL);
+	write_head_row(visit, html, columns, count, has_ticks);
+	html_open(html, "tbody", NULL);
+	for (size_t row = 0; row < listing_page_count(page); row++) {
+		html_open(html, "tr", NULL);
+		if (has_ticks)
+			write_tick(visit, html, listing_page_value(page, row, id));
+		for (size_t i = 0; i < count; i++)
+			cell_write(visit, html, &columns[i], listing_page_value(page, row, i),
+				i == key ? view->path : NULL);
+		html_close(html, "tr");
+	}
+	html_close(html, "tbody");
+	html_close(html, "table");
+	html_close(html, "div");
+}
+
+/* The proof beside "all clear": how old the figures are that say so, too. */
+static void format_proof(const struct visit *visit, char proof[PROOF_SIZE])
+{
+	uint64_t age_ms = snapshot_age_ms(visit->context->snapshot);
+	char age[INSTANT_DURATION_SIZE];
+
+	proof[0] = '\0';
+	if (age_ms == UINT64_MAX)
+		return;
+	instant_format_duration(age_ms, age);
+	phrase_fill(proof, PROOF_SIZE,
+		say(visit, PHRASE("Read just now; the figures are {1} old.")), age, NULL);
+}
+
+static void write_nothing(const struct visit *visit, struct html *html,
+	const struct list_view *view, const struct list_request *request,
+	const struct listing_page *page)
+{
+	char words[LISTING_WORDS_SIZE + PROOF_SIZE];
+	char proof[PROOF_SIZE];
+
+	if (request->request.value_count == 0) {
+		format_proof(visit, proof);
+		page_empty(html, "empty clear", say(visit, view->clear), proof);
+		return;
+	}
+	phrase_fill(words, sizeof(words), say(visit, PHRASE("Nothing matches: {1}")),
+		listing_page_words(page), NULL);
+	html_open(html, "div", "class", "empty none", "role", "status", NULL);
+	html_element(html, "p", NULL, words);
+	html_open(html, "p", NULL);
+	page_link(visit, html, view->path, say(visit, PHRASE("Clear")));
+	html_close(html, "p");
+	html_close(html, "div");
+}
+
+static void write_more(const struct visit *visit, struct html *html, const char *path,
+	const struct list_request *request, const char *more, const char *value,
+	const char *english)
+{
+	struct buffer address = { .text = NULL };
+
+	list_add_address(path, request, &address);
+	buffer_add_text(&address, more);
+	buffer_add_encoded(&address, value);
+	page_link(visit, html, buffer_text(&address), say(visit, english));
+	html_text(html, " ");
+	buffer_clear(&address);
+}
+
+static void write_ways_on(const struct visit *visit, struct html *html,
+	const struct list_view *view, const struct list_request *request,
+	const struct listing_page *page)
+{
+	const char *next = listing_page_next(page);
+	char export_path[PATH_SIZE];
+
+	html_open(html, "p", "class", "on", NULL);
+	if (request->request.after != NULL && request->request.after[0] != '\0')
+		write_more(visit, html, view->path, request, "", "", PHRASE("First page"));
+	if (next[0] != '\0')
+		write_more(visit, html, view->path, request, "&after=", next, PHRASE("Next page"));
+	(void)text_format(export_path, sizeof(export_path), "%s/export", view->path);
+	write_more(visit, html, export_path, request, "&format=", "csv", "CSV");
+	write_more(visit, html, export_path, request, "&format=", "jsonl", "JSON Lines");
+	html_close(html, "p");
+}
+
+static struct html *begin(
+	struct visit *visit, const struct list_view *view, const struct list_request *request)
+{
+	struct html *html = page_begin(visit, view->title);
+
+	if (view->write_acts != NULL)
+		view->write_acts(visit, html);
+	write_filters(visit, html, view, request);
+	return html;
+}
+
+void list_page_answer(struct visit *visit, const struct list_view *view,
+	const struct list_request *request, const struct listing_page *page)
+{
+	struct html *html = begin(visit, view, request);
+	bool has_ticks = view->ticks_path != NULL && visit_may(visit, ROLE_OPERATOR);
+	char action[PATH_SIZE];
+
+	if (listing_page_count(page) == 0) {
+		write_nothing(visit, html, view, request, page);
+		page_end(visit, 200, &html);
+		return;
+	}
+	html_open(html, "p", "class", "words", NULL);
+	page_fill(visit, html, PHRASE("Shown: {1}"), listing_page_words(page), NULL);
+	html_close(html, "p");
+	if (has_ticks) {
+		(void)text_format(
+			action, sizeof(action), "%s%s", visit->context->prefix, view->ticks_path);
+		html_open(html, "form", "method", "get", "action", action, NULL);
+	}
+	write_rows(visit, html, view, page, has_ticks);
+	if (has_ticks) {
+		html_open(html, "button", "type", "submit", NULL);
+		page_say(visit, html, view->ticks_button);
+		html_close(html, "button");
+		html_close(html, "form");
+	}
+	write_ways_on(visit, html, view, request, page);
+	page_end(visit, 200, &html);
+}
+
+void list_page_answer_unknown(struct visit *visit, const struct list_view *view,
+	const struct list_request *request, const char *why)
+{
+	struct html *html = begin(visit, view, request);
+
+	page_empty(html, "empty unknown", say(visit, PHRASE("Cannot tell at the moment.")), why);
+	page_end(visit, 503, &html);
+}

@@ -1,0 +1,78 @@
+#include <string.h>
+
+#include "common/base/text.h"
+#include "console/buffer.h"
+#include "console/html.h"
+#include "console/list.h"
+
+enum {
+	NAME_SIZE = 64
+};
+
+/* Names of the address that are no filters. */
+static const char *const page_names[] = { "after", "limit", "audit", "unmask", "format", "csrf",
+	"request_id", NULL };
+
+static bool is_page_name(const char *name)
+{
+	for (size_t i = 0; page_names[i] != NULL; i++)
+		if (text_equals(page_names[i], name))
+			return true;
+	return false;
+}
+
+enum result list_read_request(
+	const struct visit *visit, struct list_request *request_out, struct error *error)
+{
+	const char *limit = visit_query(visit, "limit");
+	const char *unmask = visit_query(visit, "unmask");
+	uint64_t number = 0;
+
+	*request_out = (struct list_request){ .request = { .values = NULL } };
+	for (size_t i = 0; i < form_count(visit->query); i++) {
+		const char *name = form_name_at(visit->query, i);
+		const char *value = form_value_at(visit->query, i);
+
+		if (is_page_name(name) || value[0] == '\0')
+			continue;
+		if (request_out->request.value_count == LIST_VALUE_MAX)
+			return error_set(RESULT_PERMANENT, error, "there are too many filters");
+		request_out->values[request_out->request.value_count++] =
+			(struct listing_value){ name, value };
+	}
+	if (limit != NULL && limit[0] != '\0' &&
+		!text_parse_uint(limit, 1, LISTING_PAGE_MAX, &number))
+		return error_set(RESULT_PERMANENT, error, "limit: 1 to %d", LISTING_PAGE_MAX);
+	request_out->request.values = request_out->values;
+	request_out->request.after = visit_query(visit, "after");
+	request_out->request.limit = (uint32_t)number;
+	request_out->request.is_unmasked =
+		visit->who.role == ROLE_ADMIN && unmask != NULL && text_equals(unmask, "1");
+	return RESULT_OK;
+}
+
+void list_add_address(const char *path, const struct list_request *request, struct buffer *buffer)
+{
+	buffer_add_text(buffer, path);
+	buffer_add_text(buffer, "?");
+	for (size_t i = 0; i < request->request.value_count; i++) {
+		if (i > 0)
+			buffer_add_text(buffer, "&");
+		buffer_add_encoded(buffer, request->values[i].name);
+		buffer_add_text(buffer, "=");
+		buffer_add_encoded(buffer, request->values[i].value);
+	}
+}
+
+/* "order_no" reads "order no" where there is no other text for it. */
+void list_write_name(const struct visit *visit, struct html *html, const char *name)
+{
+	const char *text = say(visit, name);
+	char plain[NAME_SIZE];
+
+	(void)text_copy(plain, sizeof(plain), text);
+	for (char *place = plain; *place != '\0'; place++)
+		if (*place == '_')
+			*place = ' ';
+	html_text(html, plain);
+}

@@ -1,0 +1,193 @@
+#include "console/page.h"
+
+#include <string.h>
+
+#include "common/base/text.h"
+#include "common/base/ulid.h"
+#include "common/service/database.h"
+#include "console/buffer.h"
+#include "console/csrf.h"
+#include "console/flash.h"
+#include "console/instant.h"
+#include "console/navigation.h"
+#include "console/respond.h"
+#include "console/settings.h"
+
+enum {
+	FILLED_SIZE = 1024,
+	PATH_SIZE = 1024,
+};
+
+void page_say(const struct visit *visit, struct html *html, const char *english)
+{
+	html_text(html, say(visit, english));
+}
+
+void page_fill(const struct visit *visit, struct html *html, const char *english, const char *first,
+	const char *second)
+{
+	char text[FILLED_SIZE];
+
+	phrase_fill(text, sizeof(text), say(visit, english), first, second);
+	html_text(html, text);
+}
+
+void page_element(const struct visit *visit, struct html *html, const char *tag,
+	const char *class_name, const char *english)
+{
+	html_element(html, tag, class_name, say(visit, english));
+}
+
+void page_link(const struct visit *visit, struct html *html, const char *path, const char *text)
+{
+	struct buffer address = { .text = NULL };
+
+	buffer_add_text(&address, visit->context->prefix);
+	buffer_add_text(&address, path);
+	html_link(html, buffer_text(&address), text);
+	buffer_clear(&address);
+}
+
+void page_link_to(const struct visit *visit, struct html *html, const char *folder,
+	const char *name, const char *text)
+{
+	struct buffer path = { .text = NULL };
+
+	buffer_add_text(&path, folder);
+	buffer_add_encoded(&path, name);
+	page_link(visit, html, buffer_text(&path), text);
+	buffer_clear(&path);
+}
+
+void page_time(const struct visit *visit, struct html *html, const char *time)
+{
+	int64_t then_ms = 0;
+	int64_t now_ms = 0;
+
+	if (time == NULL || time[0] == '\0') {
+		html_text(html, "–");
+		return;
+	}
+	html_open(html, "time", "datetime", time, NULL);
+	html_text(html, time);
+	html_close(html, "time");
+	if (!instant_parse(time, &then_ms) || !instant_now(visit->context->database, &now_ms))
+		return;
+	char length[INSTANT_DURATION_SIZE];
+	bool is_past = then_ms <= now_ms;
+	instant_format_duration((uint64_t)(is_past ? now_ms - then_ms : then_ms - now_ms), length);
+	html_text(html, " ");
+	html_open(html, "small", NULL);
+	page_fill(visit, html, is_past ? PHRASE("{1} ago") : PHRASE("in {1}"), length, NULL);
+	html_close(html, "small");
+}
+
+void page_empty(struct html *html, const char *class_name, const char *words, const char *proof)
+{
+	html_open(html, "div", "class", class_name, "role", "status", NULL);
+	html_element(html, "p", NULL, words);
+	if (proof != NULL && proof[0] != '\0')
+		html_element(html, "p", "detail", proof);
+	html_close(html, "div");
+}
+
+void page_hidden(struct html *html, const char *name, const char *value)
+{
+	html_void(html, "input", "type", "hidden", "name", name, "value", value, NULL);
+}
+
+void page_form(const struct visit *visit, struct html *html, const char *path)
+{
+	char action[PATH_SIZE];
+	char token[CSRF_TOKEN_SIZE];
+	char request_id[ULID_SIZE];
+
+	(void)text_format(action, sizeof(action), "%s%s", visit->context->prefix, path);
+	html_open(html, "form", "method", "post", "action", action, "class", "act", NULL);
+	csrf_make_token(token, visit->context->secret, visit->who.name, path, csrf_hour_now());
+	ulid_generate(request_id);
+	page_hidden(html, "csrf", token);
+	page_hidden(html, "request_id", request_id);
+}
+
+void page_form_end(
+	const struct visit *visit, struct html *html, const char *class_name, const char *english)
+{
+	html_open(html, "p", NULL);
+	html_open(html, "button", "type", "submit", "class", class_name, NULL);
+	page_say(visit, html, english);
+	html_close(html, "button");
+	html_close(html, "p");
+	html_close(html, "form");
+}
+
+void page_field(const struct visit *visit, struct html *html, const char *name, const char *english,
+	const char *value, const char *hint)
+{
+	html_open(html, "label", NULL);
+	page_element(visit, html, "span", NULL, english);
+	html_void(html, "input", "name", name, "value", value, "placeholder", hint, "maxlength",
+		"500", "autocomplete", "off", NULL);
+	html_close(html, "label");
+}
+
+void page_choice(const struct visit *visit, struct html *html, const char *name,
+	const char *english, const char *const *words, const char *chosen)
+{
+	html_open(html, "label", NULL);
+	page_element(visit, html, "span", NULL, english);
+	html_open(html, "select", "name", name, NULL);
+	html_open(html, "option", "value", "", NULL);
+	html_text(html, "–");
+	html_close(html, "option");
+	for (size_t i = 0; words[i] != NULL; i++) {
+		bool is_chosen = chosen != NULL && text_equals(words[i], chosen);
+
+		html_open(
+			html, "option", "value", words[i], "selected", is_chosen ? "" : NULL, NULL);
+		html_text(html, words[i]);
+		html_close(html, "option");
+	}
+	html_close(html, "select");
+	html_close(html, "label");
+}
+
+struct html *page_begin(struct visit *visit, const char *title)
+{
+	const char *environment = visit->context->settings->environment;
+	char address[PATH_SIZE];
+	struct html *html = NULL;
+
+	html_create(&html);
+	html_open(html, "html", "lang", language_names[visit->context->language], NULL);
+	html_open(html, "head", NULL);
+	html_void(html, "meta", "charset", "utf-8", NULL);
+	html_void(html, "meta", "name", "viewport", "content",
+		"width=device-width, initial-scale=1", NULL);
+	html_void(html, "meta", "name", "color-scheme", "content", "light dark", NULL);
+	html_open(html, "title", NULL);
+	html_textf(html, "%s · %s · Lapse", say(visit, title), environment);
+	html_close(html, "title");
+	(void)text_format(address, sizeof(address), "%s/console.css", visit->context->prefix);
+	html_void(html, "link", "rel", "stylesheet", "href", address, NULL);
+	(void)text_format(address, sizeof(address), "%s/console.svg", visit->context->prefix);
+	html_void(html, "link", "rel", "icon", "href", address, NULL);
+	(void)text_format(address, sizeof(address), "%s/console.js", visit->context->prefix);
+	html_open(html, "script", "src", address, "defer", "", NULL);
+	html_close(html, "script");
+	html_close(html, "head");
+	html_open(html, "body", NULL);
+	navigation_write(visit, html);
+	html_open(html, "main", "id", "main", NULL);
+	flash_write(visit, html);
+	html_element(html, "h1", NULL, say(visit, title));
+	return html;
+}
+
+void page_end(struct visit *visit, unsigned int status, struct html **html)
+{
+	size_t size = 0;
+	char *text = html_finish(html, &size);
+
+	respond_text(visit, status, "text/html; charset=utf-8", text, size);
+}

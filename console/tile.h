@@ -1,0 +1,46 @@
+/*
+ * tile - the figures of the overview: what is shown on the page and told as JSON.
+ */
+#ifndef CONSOLE_TILE_H
+#define CONSOLE_TILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/report/snapshot_figures.h"
+#include "console/instant.h"
+
+enum tile_level {
+	TILE_LEVEL_PLAIN,
+	TILE_LEVEL_GOOD,
+	TILE_LEVEL_WARN,
+	TILE_LEVEL_BAD,
+	TILE_LEVEL_UNKNOWN,
+};
+
+enum {
+	TILE_MAX = 64,
+	TILE_VALUE_SIZE = 96,
+	TILE_NOTE_SIZE = 192,
+};
+
+struct tile {
+	const char *group; /* a PHRASE, as title */
+	const char *title;
+	const char *path; /* where the rows behind it are; NULL: nowhere */
+	enum tile_level level;
+	char value[TILE_VALUE_SIZE];
+	char note[TILE_NOTE_SIZE];
+};
+
+struct tiles {
+	struct tile list[TILE_MAX];
+	size_t count;
+};
+
+/* In the order in which they are shown; what is overdue by two intervals of the sweep is bad. */
+void tiles_fill(
+	const struct snapshot_figures *figures, uint64_t sweep_interval_ms, struct tiles *tiles);
+
+#endif
