@@ -42,6 +42,8 @@ producer() {
 	sample "$key.cpu.mariadb" "$(calculate "$(watched mariadb sum 3) * 1000 / $count")"
 	sample "$key.cpu.broker" "$(calculate "$(watched broker sum 3) * 1000 / $count")"
 	sample "$key.cpu.producer" "$(calculate "$(watched lapse-producer sum 3) * 1000 / $count")"
+	sample "$key.bound" "$(calculate "$(nproc) * 1000000 / ($(watched mariadb sum 3) + \
+		$(watched broker sum 3) + $(watched lapse-producer sum 3)) * $count / 1000")"
 	sample arm.rss "$(calculate "$(watched lapse-producer most 5) / 1024" 2)"
 	tell "arm: $key $RATE/s"
 }
@@ -68,6 +70,7 @@ part_arm() {
 	for mode in plugin levels fixed; do
 		report arm "lapse-producer, $mode" "arm.$mode" rows/s
 		report arm "  of the bare publisher" "arm.$mode.of_bare" x at-least 0.8
+		report arm "what the CPU of all three allows on these cores" "arm.$mode.bound" rows/s
 		report arm "bare publisher, $mode" "arm.$mode.bare" msgs/s
 		report arm "bare, gathering writes as lapse-producer does" "arm.$mode.gathered" msgs/s
 		report arm "CPU a row: MariaDB" "arm.$mode.cpu.mariadb" us
