@@ -2,6 +2,7 @@
 
 #include "common/base/compiler.h"
 #include "ctl/alert.h"
+#include "ctl/alert_test.h"
 #include "ctl/completion.h"
 #include "ctl/doctor.h"
 #include "ctl/hash_password.h"
@@ -89,6 +90,8 @@ const struct command commands[] = {
 		OPTION_BIT(OPTION_FOR) | OPTION_BIT(OPTION_WHY), alert_silence_run },
 	{ "alert resend", "ID...", "deliver alerts to their targets once more", 0,
 		alert_resend_run },
+	{ "alert test", NULL, "send one message marked TEST and show the answer",
+		OPTION_BIT(OPTION_ALERT_TARGET), alert_test_run },
 	{ "verify", NULL, "check the promises by SQL, one line per check",
 		OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_OVERDUE_GRACE), verify_run },
 	{ "doctor", NULL, "look at everything Lapse needs and say what to do", 0, doctor_run },

@@ -141,6 +141,8 @@ static const struct option_row option_rows[] = {
 		"the user the line is for (default: the user who asks)" },
 	[OPTION_ROLE] = { OPTION_KIND_TEXT, '\0', "role", "ROLE", 0, 0,
 		"viewer, operator or admin (default: viewer)" },
+	[OPTION_ALERT_TARGET] = { OPTION_KIND_TEXT, '\0', "target", "NAME", 0, 0,
+		"a name of LAPSE_ALERT_TARGETS" },
 };
 _Static_assert(ARRAY_LENGTH(option_rows) == OPTION_COUNT, "each option has its row");
 

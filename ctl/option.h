@@ -76,10 +76,11 @@ enum option {
 	OPTION_INTERVAL,
 	OPTION_USER,
 	OPTION_ROLE,
+	OPTION_ALERT_TARGET, /* --target of alert test */
 };
 
 enum {
-	OPTION_COUNT = OPTION_ROLE + 1
+	OPTION_COUNT = OPTION_ALERT_TARGET + 1
 };
 _Static_assert(OPTION_COUNT <= 64, "a set of options is 64 bits");
 

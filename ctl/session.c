@@ -7,6 +7,7 @@
 
 #include "common/base/log.h"
 #include "common/base/text.h"
+#include "common/report/alert_origin.h"
 #include "version.h"
 
 enum {
@@ -28,6 +29,16 @@ const struct setting session_settings_table[] = {
 		HOURS(1), "an order later than this counts as overdue"),
 	SETTING_TEXT(struct session_settings, stock_url, "LAPSE_STOCK_URL", NULL,
 		"the product service, for doctor"),
+	SETTING_CUSTOM(struct session_settings, alert_targets, "LAPSE_ALERT_TARGETS", NULL,
+		&ctl_alert_target_setting, "names of targets, as of lapse-retry, for alert test"),
+	SETTING_TEXT(
+		struct session_settings, env_label, "LAPSE_ENV_LABEL", "dev", "label of alerts"),
+	SETTING_CHOICE(struct session_settings, language, "LAPSE_CONSOLE_LANG", "en",
+		alert_language_names, "language of messages to people"),
+	SETTING_TEXT(struct session_settings, console_url, "LAPSE_CONSOLE_URL", NULL,
+		"address of the console, for links"),
+	SETTING_TEXT(struct session_settings, runbook_url, "LAPSE_RUNBOOK_URL", NULL,
+		"address of the runbook, for links"),
 	SETTING_END,
 };
 

@@ -12,6 +12,7 @@
 #include "common/io/broker.h"
 #include "common/io/db.h"
 #include "common/order/topology.h"
+#include "ctl/alert_target_setting.h"
 #include "ctl/option.h"
 #include "ctl/output.h"
 
@@ -28,6 +29,11 @@ struct session_settings {
 	uint64_t lease_ms;
 	uint64_t overdue_grace_ms;
 	char *stock_url; /* NULL: not set */
+	struct ctl_alert_targets alert_targets;
+	char *env_label;
+	int language; /* enum alert_language */
+	char *console_url;
+	char *runbook_url;
 };
 
 extern const struct setting session_settings_table[];
