@@ -57,7 +57,7 @@ static void print_bash_options(FILE *file, uint64_t set)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if ((set & OPTION_BIT(i)) != 0)
-			(void)fprintf(file, " --%s", option_describe((enum option)i).name);
+			(void)fprintf(file, " --%s", option_name((enum option)i));
 }
 
 static void print_bash_seconds(FILE *file, const char *first)
@@ -123,13 +123,12 @@ void completion_print_bash(FILE *file)
 static void print_zsh_options(FILE *file, uint64_t set)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		struct option_info info = option_describe((enum option)i);
 		char name[WORD_SIZE];
 
 		if ((set & OPTION_BIT(i)) == 0)
 			continue;
-		REQUIRE(text_format(name, sizeof(name), "--%s", info.name));
-		print_quoted(file, name, info.help);
+		REQUIRE(text_format(name, sizeof(name), "--%s", option_name((enum option)i)));
+		print_quoted(file, name, option_help((enum option)i));
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
+#include "ctl/doctor_rows.h"
 #include "ctl/finding.h"
 #include "ctl/migration.h"
 #include "ctl/session.h"
@@ -144,4 +145,5 @@ void doctor_check_schema(
 	check_trigger(session, can_see_triggers, list);
 	check_indexes(session, list);
 	check_sweep_plan(session, list);
+	doctor_check_changed_rows(session, list);
 }

@@ -145,6 +145,7 @@ static const struct option_row option_rows[] = {
 		"a name of LAPSE_ALERT_TARGETS" },
 };
 _Static_assert(ARRAY_LENGTH(option_rows) == OPTION_COUNT, "each option has its row");
+_Static_assert(OPTION_COUNT <= 64, "a set of options is 64 bits");
 
 const uint64_t option_common =
 	OPTION_BIT(OPTION_HELP) | OPTION_BIT(OPTION_VERSION) | OPTION_BIT(OPTION_CHECK_CONFIG) |
@@ -283,13 +284,14 @@ uint64_t option_number(const struct option_set *options, enum option option, uin
 	return options->values[option].is_set ? options->values[option].number : fallback;
 }
 
-struct option_info option_describe(enum option option)
+const char *option_name(enum option option)
 {
-	const struct option_row *row = &option_rows[option];
+	return option_rows[option].name;
+}
 
-	return (struct option_info){
-		.name = row->name, .letter = row->letter, .value = row->value, .help = row->help
-	};
+const char *option_help(enum option option)
+{
+	return option_rows[option].help;
 }
 
 void option_print_help(uint64_t set, FILE *file)

@@ -54,7 +54,6 @@ enum option {
 	OPTION_UNTIL,
 	OPTION_BY,
 	OPTION_ALL,
-	/* filters of lists */
 	OPTION_PLACE, /* --after of lists */
 	OPTION_STATE,
 	OPTION_TARGET,
@@ -80,9 +79,8 @@ enum option {
 };
 
 enum {
-	OPTION_COUNT = OPTION_ALERT_TARGET + 1
+	OPTION_COUNT = OPTION_ALERT_TARGET + 1 /* at most 64: a set is that many bits */
 };
-_Static_assert(OPTION_COUNT <= 64, "a set of options is 64 bits");
 
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
@@ -112,13 +110,9 @@ bool option_is_given(const struct option_set *options, enum option option);
 const char *option_text(const struct option_set *options, enum option option);
 uint64_t option_number(const struct option_set *options, enum option option, uint64_t fallback);
 
-struct option_info {
-	const char *name;
-	char letter;       /* '\0': none */
-	const char *value; /* word for its value; NULL: a flag */
-	const char *help;
-};
-struct option_info option_describe(enum option option);
+/* Without the dashes; and what it is for. */
+const char *option_name(enum option option);
+const char *option_help(enum option option);
 
 /* One line for each option of the set. */
 void option_print_help(uint64_t set, FILE *file);

@@ -29,6 +29,10 @@ const struct setting session_settings_table[] = {
 		HOURS(1), "an order later than this counts as overdue"),
 	SETTING_TEXT(struct session_settings, stock_url, "LAPSE_STOCK_URL", NULL,
 		"the product service, for doctor"),
+	SETTING_TEXT(struct session_settings, refund_url, "LAPSE_REFUND_URL", NULL,
+		"the refund service, for doctor"),
+	SETTING_TEXT(struct session_settings, fleet, "LAPSE_CONSOLE_FLEET", NULL,
+		"NAME:PORT of ops ports with commas between, for doctor"),
 	SETTING_CUSTOM(struct session_settings, alert_targets, "LAPSE_ALERT_TARGETS", NULL,
 		&ctl_alert_target_setting, "names of targets, as of lapse-retry, for alert test"),
 	SETTING_TEXT(

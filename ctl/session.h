@@ -28,7 +28,9 @@ struct session_settings {
 	uint64_t retention_ms;
 	uint64_t lease_ms;
 	uint64_t overdue_grace_ms;
-	char *stock_url; /* NULL: not set */
+	char *stock_url; /* NULL: not set, as the next ones */
+	char *refund_url;
+	char *fleet;
 	struct ctl_alert_targets alert_targets;
 	char *env_label;
 	int language; /* enum alert_language */

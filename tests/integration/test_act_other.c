@@ -101,8 +101,8 @@ START_TEST(an_order_is_closed_once_by_hand_and_a_paid_one_never)
 	expect("1 1", "SELECT COUNT(*), (SELECT COUNT(*) FROM t_compensation) FROM t_outbox_event "
 		      "WHERE event_type = 'ORDER_CLOSED'");
 	expect("CLOSED OPERATOR console PAID",
-		"SELECT o.status, o.close_reason, o.close_source, p.status FROM t_order o, t_order p "
-		"WHERE o.order_no = 'ORDER-1' AND p.order_no = 'P1'");
+		"SELECT o.status, o.close_reason, o.close_source, p.status "
+		"FROM t_order o, t_order p WHERE o.order_no = 'ORDER-1' AND p.order_no = 'P1'");
 }
 END_TEST
 

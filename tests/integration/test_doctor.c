@@ -6,7 +6,9 @@
 #include "common/base/result.h"
 #include "common/base/text.h"
 #include "common/io/json.h"
+#include "tests/support/http_client.h"
 #include "tests/support/http_stub.h"
+#include "tests/support/process.h"
 #include "tests/support/query.h"
 #include "tests/support/rabbit.h"
 #include "tests/support/runner.h"
@@ -62,6 +64,11 @@ static void expect(const char *check, const char *level, const char *says)
 	json_destroy(&root);
 }
 
+static bool is_ready(void *port)
+{
+	return http_client_get(*(uint16_t *)port, "/readyz", WAIT_LIMIT_MS, NULL) == 200;
+}
+
 static bool has_consumer(void *rabbit)
 {
 	return rabbit_count_consumers(rabbit, "lapse.timeout.due") == 1;
@@ -81,6 +88,7 @@ START_TEST(a_fleet_that_runs_has_no_failing_check)
 	json_destroy(&root);
 	expect("delay_mode", "ok", "LAPSE_DELAY=auto");
 	expect("stock", "ok", "answers");
+	expect("policy", "ok", NULL);
 	sandbox_stop_all(sandbox, WAIT_LIMIT_MS);
 	expect("consumers", "fail", "start lapse-consumer");
 }
@@ -131,6 +139,38 @@ START_TEST(servers_that_are_away_are_named_one_by_one)
 }
 END_TEST
 
+START_TEST(the_fleet_is_asked_process_by_process)
+{
+	uint16_t port = sandbox_free_port();
+
+	expect("fleet", "ok", "is not set");
+	sandbox_set(sandbox, "LAPSE_CONSOLE_FLEET", "127.0.0.1:%u", port);
+	expect("fleet", "fail", "127.0.0.1 at 127.0.0.1");
+	sandbox_set(sandbox, "LAPSE_OPS_ADDR", "127.0.0.1:%u", port);
+	struct process *sweeper = sandbox_start(sandbox, "lapse-sweeper", NULL);
+	WAIT_UNTIL(is_ready, &port);
+	expect("fleet", "ok", "1 processes are ready");
+	sandbox_set(sandbox, "LAPSE_CONSOLE_FLEET", "127.0.0.1:%u,nonsense", port);
+	expect("fleet", "fail", "is not NAME:PORT");
+	process_signal(sweeper, 15);
+}
+END_TEST
+
+START_TEST(changed_rows_are_counted_and_the_refund_service_is_asked)
+{
+	expect("changed_rows", "ok", "changed rows");
+	ck_assert_int_eq(query_number(sandbox_query(sandbox), "SELECT COUNT(*) FROM t_alert"), 0);
+	sandbox_set(sandbox, "LAPSE_REFUND_URL", "http://127.0.0.1:%u", sandbox_free_port());
+	expect("refund", "fail", "check LAPSE_REFUND_URL");
+	expect("alert_targets", "warn", "LAPSE_ALERT_TARGETS is not set");
+	sandbox_set(sandbox, "LAPSE_ALERT_TARGETS", "ops");
+	expect("alert_targets", "fail", "LAPSE_ALERT_OPS");
+	sandbox_set(sandbox, "LAPSE_ALERT_OPS_TYPE", "generic");
+	sandbox_set(sandbox, "LAPSE_ALERT_OPS_URL", "http://127.0.0.1:9/alerts");
+	expect("alert_targets", "ok", "ops (generic)");
+}
+END_TEST
+
 int main(void)
 {
 	static const struct runner_fixture fixture = { set_up, tear_down };
@@ -139,6 +179,8 @@ int main(void)
 		a_schema_that_is_old_or_damaged_is_named,
 		a_queue_with_other_arguments_is_named,
 		servers_that_are_away_are_named_one_by_one,
+		the_fleet_is_asked_process_by_process,
+		changed_rows_are_counted_and_the_refund_service_is_asked,
 	};
 
 	sandbox_need_servers();
