@@ -50,7 +50,7 @@ static_assert(ARRAY_LENGTH(act_series) == ACTION_COUNT * ACT_OUTCOME_COUNT + 1,
 	"one series for each outcome of each act");
 
 static const char *const auth_series[] = { "method=\"basic\"", "method=\"token\"",
-	"method=\"proxy\"", NULL };
+	"method=\"proxy\"", "method=\"signature\"", NULL };
 
 const struct metric_family counts_metrics[] = {
 	[FAMILY_ACTS] = { .type = METRIC_TYPE_COUNTER,

@@ -74,6 +74,9 @@ static void set_needs(void)
 	sandbox_set(sandbox, "LAPSE_ALERT_TARGETS", "ops");
 	sandbox_set(sandbox, "LAPSE_ALERT_OPS_TYPE", "generic");
 	sandbox_set(sandbox, "LAPSE_ALERT_OPS_URL", "http://127.0.0.1:9/alerts");
+	scratch_write("users", "anna:admin:*\n", path);
+	sandbox_set(sandbox, "LAPSE_CONSOLE_USERS_FILE", "%s", path);
+	sandbox_set(sandbox, "LAPSE_CONSOLE_SECRET", "0123456789abcdef0123456789abcdef");
 	sandbox_set(sandbox, "LAPSE_CONSOLE_ADDR", "127.0.0.1:0");
 }
 

@@ -347,9 +347,12 @@ START_TEST(one_of_two_leads_and_the_other_takes_over_when_it_ends)
 	take_next(snapshot);
 	ck_assert(snapshot_is_leader(snapshot));
 	snapshot_destroy(&snapshot);
-	take_next(other);
-	ck_assert(snapshot_is_leader(other));
 	snapshot = other;
+	/* The server may take a moment to see that the other one has left. */
+	take_next(snapshot);
+	if (!snapshot_is_leader(snapshot))
+		take_next(snapshot);
+	ck_assert(snapshot_is_leader(snapshot));
 }
 END_TEST
 
