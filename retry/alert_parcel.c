@@ -115,11 +115,10 @@ static void open_leg(const struct json *entry, const struct alert_row *row, uint
 	bool is_reminder = !row->is_resolved && row->delivery != ALERT_DELIVERY_PENDING;
 	bool is_current = read_leg(entry, row, leg);
 
-	if (!leg->is_known)
-		leg->state = ALERT_LEG_WAITING;
-	else if (!is_current && row->is_resolved && !leg->was_told && is_clear_failure(leg))
+	if (leg->is_known && !is_current && row->is_resolved && !leg->was_told &&
+		is_clear_failure(leg))
 		leg->state = ALERT_LEG_UNWANTED;
-	else if (!is_current || (is_reminder && leg->state != ALERT_LEG_GIVEN_UP))
+	else if (!leg->is_known || !is_current || (is_reminder && leg->state != ALERT_LEG_GIVEN_UP))
 		begin_again(leg);
 	else if (leg->state == ALERT_LEG_RESTING && leg->next_ms <= now_ms + SOON_MS)
 		leg->state = ALERT_LEG_WAITING;

@@ -30,7 +30,8 @@ struct sending {
 	struct alert_sender *sender;
 	size_t place;
 	bool is_busy;
-	struct alert_parcel *told[ALERT_PARCEL_MAX]; /* borrowed from the list */
+	struct alert_parcel *told[ALERT_PARCEL_MAX];    /* borrowed from the list */
+	const struct alert_row *rows[ALERT_PARCEL_MAX]; /* of those, for the message */
 	size_t told_count;
 	uint64_t pace_ms;    /* when the burst is used up, see is_allowed */
 	uint64_t hold_ms;    /* nothing before, as the target asked */
@@ -243,7 +244,7 @@ static void take_answer(struct receiver *receiver, const struct http_answer *ans
 }
 
 /* What goes into the next message: the first that waits, and the others of its group. */
-static void gather(struct sending *sending, const struct alert_row **rows)
+static void gather(struct sending *sending)
 {
 	const struct alert_sender *sender = sending->sender;
 	const struct alert_pace *pace = find_pace(sender, sending->place);
@@ -259,7 +260,7 @@ static void gather(struct sending *sending, const struct alert_row **rows)
 				!alert_news_is_same_group(&first->row, &parcel->row)))
 			continue;
 		leg->state = ALERT_LEG_SENDING;
-		rows[sending->told_count] = &parcel->row;
+		sending->rows[sending->told_count] = &parcel->row;
 		sending->told[sending->told_count++] = parcel;
 	}
 }
@@ -302,23 +303,21 @@ void alert_sender_start(
 		.console_url = sender->settings->console_url,
 		.runbook_url = sender->settings->runbook_url,
 		.language = (enum alert_language)sender->settings->language };
-	const struct alert_row **rows = NULL;
 
 	if (sending->is_off) {
 		tell_nothing(sender, place);
 		return;
 	}
-	rows = memory_allocate_array(sender->list->count, sizeof(*rows));
-	gather(sending, rows);
-	const struct alert_news news = {
-		.rows = rows, .count = sending->told_count, .firing = firing, .origin = &origin
-	};
+	gather(sending);
+	const struct alert_news news = { .rows = sending->rows,
+		.count = sending->told_count,
+		.firing = firing,
+		.origin = &origin };
 	/* Nothing fires: there is nothing to renew. */
 	if (news.count == 0 && (firing == NULL || firing->count == 0))
 		sending->renewal_ms = clock_now_ms() + SECONDS(ALERT_RENEWAL_S);
 	else
 		send_message(sending, &news);
-	free(rows);
 }
 
 bool alert_sender_is_busy(const struct alert_sender *sender)
@@ -327,19 +326,4 @@ bool alert_sender_is_busy(const struct alert_sender *sender)
 		if (sender->sendings[i].is_busy)
 			return true;
 	return false;
-}
-
-uint64_t alert_sender_wait_ms(const struct alert_sender *sender, uint64_t limit_ms)
-{
-	uint64_t now_ms = clock_now_ms();
-	uint64_t wait_ms = limit_ms;
-
-	for (size_t i = 0; i < sender->targets.count; i++) {
-		uint64_t next_ms = find_next_ms(sender, i);
-
-		if (!sender->sendings[i].is_busy && next_ms > now_ms &&
-			next_ms - now_ms < wait_ms && find_waiting(sender, i) != NULL)
-			wait_ms = next_ms - now_ms;
-	}
-	return wait_ms;
 }

@@ -49,7 +49,5 @@ void alert_sender_start(
 	struct alert_sender *sender, size_t place, const struct alert_firing_list *firing);
 
 bool alert_sender_is_busy(const struct alert_sender *sender);
-/* Until the next message may be sent to a target that waits for it, at most limit_ms. */
-uint64_t alert_sender_wait_ms(const struct alert_sender *sender, uint64_t limit_ms);
 
 #endif

@@ -22,6 +22,7 @@ enum {
 	LOCK_TRY_MS = 5000,     /* while another process holds the lock */
 	CURE_MS = 60000,        /* between two comparisons with the tables */
 	SETTLE_STATEMENTS = 20, /* in one turn */
+	TURN_MS = 20,           /* between two turns of ours: the tasks have many more */
 };
 
 struct alerts {
@@ -33,6 +34,7 @@ struct alerts {
 	uint64_t lock_try_ms;
 	uint64_t cure_ms;
 	uint64_t look_ms;
+	uint64_t turn_ms;
 	struct alert_parcel_list parcels;
 	struct alert_firing_list firing;
 };
@@ -55,8 +57,8 @@ static void forget_parcel(struct alerts *alerts, size_t place)
 	alert_parcel_destroy(&list->items[place]);
 	list->count--;
 	/* The order stays: the oldest is told first. */
-	memmove(&list->items[place], &list->items[place + 1],
-		(list->count - place) * sizeof(list->items[0]));
+	for (size_t i = place; i < list->count; i++)
+		list->items[i] = list->items[i + 1];
 }
 
 /* All but those that are being sent. */
@@ -327,6 +329,11 @@ static enum result run(struct alerts *alerts, struct db *db, struct error *error
 
 enum result alerts_step(struct alerts *alerts, struct db *db, struct error *error)
 {
+	uint64_t now_ms = clock_now_ms();
+
+	if (now_ms < alerts->turn_ms)
+		return RESULT_OK;
+	alerts->turn_ms = now_ms + TURN_MS;
 	return contain(alerts, db, run(alerts, db, error), error);
 }
 
@@ -335,12 +342,14 @@ enum result alerts_drain(struct alerts *alerts, struct db *db, struct error *err
 	give_back(alerts);
 	enum result result = settle(alerts, db, error);
 
-	return result == RESULT_OK && !alert_sender_is_busy(alerts->sender) ? RESULT_NONE : result;
+	return result == RESULT_OK && alerts->parcels.count == 0 ? RESULT_NONE : result;
 }
 
 uint64_t alerts_wait_ms(const struct alerts *alerts, uint64_t limit_ms)
 {
-	return alert_sender_wait_ms(alerts->sender, limit_ms < LOOK_MS ? limit_ms : LOOK_MS);
+	uint64_t wait_ms = alerts->parcels.count > 0 ? TURN_MS : LOOK_MS;
+
+	return wait_ms < limit_ms ? wait_ms : limit_ms;
 }
 
 void alerts_dump(const struct alerts *alerts)

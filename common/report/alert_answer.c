@@ -16,26 +16,26 @@ static_assert(ARRAY_LENGTH(alert_result_names) == ALERT_RESULT_RATE_LIMITED + 2,
 /* Refusals that are documented; what to do about each is in docs/alerts.md. */
 static const struct refusal {
 	enum alert_type type;
-	int64_t code;
 	enum alert_result result;
+	int64_t code;
 	const char *words;
 } refusals[] = {
-	{ ALERT_TYPE_DINGTALK, 130101, ALERT_RESULT_RATE_LIMITED, "too many messages" },
-	{ ALERT_TYPE_DINGTALK, 410100, ALERT_RESULT_RATE_LIMITED, "too many messages" },
-	{ ALERT_TYPE_DINGTALK, 460101, ALERT_RESULT_BODY_ERROR, "the message is too long" },
-	{ ALERT_TYPE_DINGTALK, 310000, ALERT_RESULT_BODY_ERROR,
+	{ ALERT_TYPE_DINGTALK, ALERT_RESULT_RATE_LIMITED, 130101, "too many messages" },
+	{ ALERT_TYPE_DINGTALK, ALERT_RESULT_RATE_LIMITED, 410100, "too many messages" },
+	{ ALERT_TYPE_DINGTALK, ALERT_RESULT_BODY_ERROR, 460101, "the message is too long" },
+	{ ALERT_TYPE_DINGTALK, ALERT_RESULT_BODY_ERROR, 310000,
 		"signature, keyword or address is not what the robot wants" },
-	{ ALERT_TYPE_DINGTALK, 300001, ALERT_RESULT_BODY_ERROR, "the token does not exist" },
-	{ ALERT_TYPE_FEISHU, 9499, ALERT_RESULT_RATE_LIMITED, "too many messages" },
-	{ ALERT_TYPE_FEISHU, 11232, ALERT_RESULT_RATE_LIMITED, "too many messages" },
-	{ ALERT_TYPE_FEISHU, 19021, ALERT_RESULT_BODY_ERROR,
+	{ ALERT_TYPE_DINGTALK, ALERT_RESULT_BODY_ERROR, 300001, "the token does not exist" },
+	{ ALERT_TYPE_FEISHU, ALERT_RESULT_RATE_LIMITED, 9499, "too many messages" },
+	{ ALERT_TYPE_FEISHU, ALERT_RESULT_RATE_LIMITED, 11232, "too many messages" },
+	{ ALERT_TYPE_FEISHU, ALERT_RESULT_BODY_ERROR, 19021,
 		"the signature is wrong or the clock is off" },
-	{ ALERT_TYPE_FEISHU, 19022, ALERT_RESULT_BODY_ERROR, "our address is not allowed" },
-	{ ALERT_TYPE_FEISHU, 19024, ALERT_RESULT_BODY_ERROR, "the keyword is missing" },
-	{ ALERT_TYPE_FEISHU, 19001, ALERT_RESULT_BODY_ERROR, "the address does not exist" },
-	{ ALERT_TYPE_WECOM, 45009, ALERT_RESULT_RATE_LIMITED, "too many messages" },
-	{ ALERT_TYPE_WECOM, 93000, ALERT_RESULT_BODY_ERROR, "the key does not exist" },
-	{ ALERT_TYPE_WECOM, 40058, ALERT_RESULT_BODY_ERROR, "the message is too long" },
+	{ ALERT_TYPE_FEISHU, ALERT_RESULT_BODY_ERROR, 19022, "our address is not allowed" },
+	{ ALERT_TYPE_FEISHU, ALERT_RESULT_BODY_ERROR, 19024, "the keyword is missing" },
+	{ ALERT_TYPE_FEISHU, ALERT_RESULT_BODY_ERROR, 19001, "the address does not exist" },
+	{ ALERT_TYPE_WECOM, ALERT_RESULT_RATE_LIMITED, 45009, "too many messages" },
+	{ ALERT_TYPE_WECOM, ALERT_RESULT_BODY_ERROR, 93000, "the key does not exist" },
+	{ ALERT_TYPE_WECOM, ALERT_RESULT_BODY_ERROR, 40058, "the message is too long" },
 };
 
 /* Where the body says how it went; NULL: the status says it all. */

@@ -257,7 +257,7 @@ static void append_firing(struct json *alerts, const struct alert_firing *firing
 
 static bool fires_still(const struct alert_firing_list *list, const struct alert_row *row)
 {
-	for (size_t i = 0; i < list->count; i++) {
+	for (size_t i = 0; list != NULL && i < list->count; i++) {
 		const struct alert_firing *firing = &list->items[i];
 
 		if (firing->kind == row->kind && text_equals(firing->task_kind, row->task_kind) &&

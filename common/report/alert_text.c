@@ -9,6 +9,7 @@
 
 enum {
 	ERROR_CHARACTERS = 80,
+	NAME_CHARACTERS = 160,
 	VALUE_SIZE = ALERT_TEXT_SIZE * 5 + 1, /* "&amp;" for each byte */
 	LINE_SIZE = 2 * VALUE_SIZE,
 	TAIL_SIZE = 2048,
@@ -123,7 +124,7 @@ static void format_line(char line[LINE_SIZE], const struct alert_news *news,
 	char words[ALERT_WORDS_SIZE];
 
 	line[0] = '\0';
-	clean(value, markup, find_name(row), 2 * ERROR_CHARACTERS);
+	clean(value, markup, find_name(row), NAME_CHARACTERS);
 	append_part(line, value);
 	clean(value, markup, alert_words_task_kind(language, row->task_kind), ERROR_CHARACTERS);
 	append_part(line, value);

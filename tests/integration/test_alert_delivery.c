@@ -232,7 +232,7 @@ START_TEST(a_silenced_row_waits_for_the_end_of_its_silence)
 	batch = claim(0);
 	ck_assert_uint_eq(batch->count, 1);
 	alert_batch_destroy(&batch);
-	silence(1, 25 * HOUR_MS, RESULT_PERMANENT);
+	silence(1, UINT64_C(25) * HOUR_MS, RESULT_PERMANENT);
 	silence(99, HOUR_MS, RESULT_CONFLICT);
 	resolve("2");
 	silence(2, HOUR_MS, RESULT_CONFLICT);

@@ -22,16 +22,28 @@ static const struct alert_news news = { .rows = rows,
 	.origin = &origin };
 
 static char url[256];
-static char secret[] = "SECtest0123456789";
-static char webhook_secret[] = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
-static char token[] = "t0ken";
+static const char secret[] = "SECtest0123456789";
+static const char webhook_secret[] = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+static const char token[] = "t0ken";
 static struct alert_message *message;
 
-static void create(enum alert_type type, const char *address, char *key, char *bearer)
+static char *copy(char buffer[64], const char *text)
 {
-	const struct alert_target target = {
-		.name = "ops", .type = type, .url = url, .secret = key, .token = bearer
-	};
+	if (text == NULL)
+		return NULL;
+	(void)text_copy(buffer, 64, text);
+	return buffer;
+}
+
+static void create(enum alert_type type, const char *address, const char *key, const char *bearer)
+{
+	static char key_copy[64];
+	static char bearer_copy[64];
+	const struct alert_target target = { .name = "ops",
+		.type = type,
+		.url = url,
+		.secret = copy(key_copy, key),
+		.token = copy(bearer_copy, bearer) };
 
 	(void)text_copy(url, sizeof(url), address);
 	alert_message_create(&target, &news, EPOCH_MS, &message);

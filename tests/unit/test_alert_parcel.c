@@ -108,7 +108,7 @@ START_TEST(delays_grow_spread_by_a_fifth_and_obey_retry_after)
 
 		create();
 		alert_parcel_note(parcel, 0, &verdict, spread, NOW_MS);
-		ck_assert_uint_eq(parcel->legs[0].next_ms, NOW_MS + 8000 + spread * 10);
+		ck_assert_uint_eq(parcel->legs[0].next_ms, NOW_MS + 8000 + UINT64_C(10) * spread);
 		alert_parcel_destroy(&parcel);
 	}
 	create();
