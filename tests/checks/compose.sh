@@ -41,7 +41,7 @@ while IFS= read -r name; do
 	grep -qE "[[ -] *$name\b" <(sed '/^secrets:/,$d' "$FILE") || finding "$FILE: nobody mounts $name"
 done < <(sed -n '/^secrets:/,$p' "$FILE" | sed -nE 's/^  ([a-z_]+):.*/\1/p')
 [[ $(stat -c %a "$folder/secrets") == 700 ]] || finding "scripts/secrets: the folder is not 0700"
-find "$folder/secrets" -type f ! -perm 444 ! -name webhooks -printf 'scripts/secrets: %f is not 0444\n' |
+find "$folder/secrets" -type f ! -perm 444 ! -name webhooks ! -name alerts -printf 'scripts/secrets: %f is not 0444\n' |
 	grep . && status=1
 before=$(cd "$folder/secrets" && sha256sum ./*)
 SECRETS_DIR=$folder/secrets scripts/secrets >/dev/null

@@ -6,6 +6,7 @@
 #include "common/base/compiler.h"
 #include "common/base/result.h"
 #include "common/base/text.h"
+#include "tests/support/console.h"
 #include "tests/support/gateway.h"
 #include "tests/support/operator.h"
 #include "tests/support/orders.h"
@@ -259,6 +260,46 @@ START_TEST(the_command_line_acts_under_its_own_user)
 }
 END_TEST
 
+/* Person, page with the form, where it goes, what is typed. */
+static const char *const console_acts[][4] = {
+	{ "olga", "/tasks/1/requeue", "/tasks/1/requeue", "retry_count=5" },
+	{ "olga", "/orders/OPEN-1/close", "/orders/OPEN-1/close", "confirm=EN-1&reason=by+phone" },
+	{ "olga", "/orders/OPEN-2/extend", "/orders/OPEN-2/extend", "by=2h&reason=by+phone" },
+	{ "olga", "/outbox/replay?id=1", "/outbox/replay", "id=1" },
+	{ "anna", "/rules/add", "/rules/add", "timeout=15m&reason=a+first+rule" },
+};
+
+START_TEST(the_console_shows_and_acts_under_its_own_user)
+{
+	static const char *const pages[] = { "/", "/tasks", "/tasks/1", "/orders",
+		"/orders/CLOSED-1", "/outbox", "/payments", "/parked", "/queues", "/rules",
+		"/alerts", "/fleet", "/audit", "/about" };
+	struct console_run console;
+
+	start_as("consumer"); /* makes the queues */
+	users_become(sandbox, "console");
+	console_start(&console, sandbox);
+	daemons[daemon_count++] = console.process;
+	console_fill(query);
+	for (size_t i = 0; i < ARRAY_LENGTH(pages); i++)
+		console_expect(console_get(&console, "vera", pages[i]), 200, "</html>");
+	for (size_t i = 0; i < ARRAY_LENGTH(console_acts); i++) {
+		const char *const *act = console_acts[i];
+		const struct api_answer *answer =
+			console_submit(&console, act[0], act[1], act[2], act[3]);
+
+		ck_assert_msg(
+			answer->status == 303, "%s: %u %s", act[2], answer->status, answer->body);
+	}
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_operator_audit "
+					     "WHERE result = 'ok'"),
+		ARRAY_LENGTH(console_acts));
+	expect_nothing_refused();
+	console_leave(&console);
+	sandbox_stop_all(sandbox, WAIT_LIMIT_MS);
+}
+END_TEST
+
 int main(void)
 {
 	static const struct runner_fixture fixture = { set_up, tear_down };
@@ -266,6 +307,7 @@ int main(void)
 		each_daemon_does_its_work_under_its_own_user,
 		the_gateway_creates_takes_money_cancels_and_shows,
 		the_command_line_acts_under_its_own_user,
+		the_console_shows_and_acts_under_its_own_user,
 	};
 
 	sandbox_need_servers();
