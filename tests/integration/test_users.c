@@ -288,8 +288,9 @@ START_TEST(the_console_shows_and_acts_under_its_own_user)
 		const struct api_answer *answer =
 			console_submit(&console, act[0], act[1], act[2], act[3]);
 
-		ck_assert_msg(
-			answer->status == 303, "%s: %u %s", act[2], answer->status, answer->body);
+		/* Those on one row lead on to it, those on a selection show their results. */
+		ck_assert_msg(answer->status == 303 || answer->status == 200, "%s: %u %s", act[2],
+			answer->status, answer->body);
 	}
 	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_operator_audit "
 					     "WHERE result = 'ok'"),
