@@ -16,8 +16,7 @@ enum {
 	TOKEN_MAX = 256,
 	NAME_SIZE = 64 + 1,
 	LINE_SIZE = 64 + 1 + 64 + 2, /* longer than any good one */
-	RATE_PER_SECOND = 2000,      /* of one caller, */
-	BURST = 4000,                /* and what it may ask for at once */
+	BURST_SECONDS = 2,           /* of its rate a caller may ask for at once */
 };
 
 /* A token bucket: it holds thousandths of a request. */
@@ -30,6 +29,7 @@ struct caller {
 
 struct access {
 	char *tokens_file;
+	uint64_t rate;          /* requests a second of one caller */
 	struct caller *callers; /* without tokens there is one: everybody */
 	size_t count;
 };
@@ -113,11 +113,13 @@ enum result access_reload(struct access *access, struct error *error)
 	return RESULT_OK;
 }
 
-enum result access_create(const char *tokens_file, struct access **access_out, struct error *error)
+enum result access_create(
+	const char *tokens_file, uint64_t rate, struct access **access_out, struct error *error)
 {
 	struct access *access = memory_allocate(sizeof(*access));
 
 	access->tokens_file = memory_copy_text(tokens_file);
+	access->rate = rate;
 	access->callers = memory_allocate_array(1, sizeof(*access->callers));
 	access->count = 1;
 	enum result result = access_reload(access, error);
@@ -157,12 +159,12 @@ static struct caller *find_caller(struct access *access, const struct httpd_requ
 	return found;
 }
 
-static bool take_from_bucket(struct caller *caller)
+static bool take_from_bucket(struct caller *caller, uint64_t rate)
 {
 	uint64_t now_ms = clock_now_ms();
-	uint64_t full = (uint64_t)BURST * 1000;
+	uint64_t full = rate * BURST_SECONDS * 1000;
 
-	caller->millis += (now_ms - caller->filled_ms) * RATE_PER_SECOND;
+	caller->millis += (now_ms - caller->filled_ms) * rate;
 	caller->filled_ms = now_ms;
 	if (caller->millis > full)
 		caller->millis = full;
@@ -184,7 +186,7 @@ bool access_admit(
 			answer, 401, "no_token", "a bearer token of this service is needed");
 		return false;
 	}
-	if (!take_from_bucket(caller)) {
+	if (!take_from_bucket(caller, access->rate)) {
 		httpd_add_header(answer, "Retry-After", "1");
 		respond_problem(answer, 429, "too_many_requests", "this caller asks too often");
 		return false;

@@ -108,7 +108,8 @@ enum result gateway_create(
 	gateway->context.settings = settings;
 	database_create(&settings->mysql, &gateway->context.database);
 	rules_create(RULES_MAX_AGE_MS, &gateway->context.rules);
-	enum result result = access_create(settings->tokens_file, &gateway->context.access, error);
+	enum result result = access_create(
+		settings->tokens_file, settings->api_rate, &gateway->context.access, error);
 	if (result == RESULT_OK)
 		result = httpd_create(&server, &gateway->httpd, error);
 	if (result != RESULT_OK) {

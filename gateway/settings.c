@@ -18,6 +18,8 @@ const struct setting gateway_settings_table[] = {
 		"where to serve"),
 	SETTING_TEXT(struct gateway_settings, tokens_file, "LAPSE_API_TOKENS_FILE", NULL,
 		"lines name:sha256-of-the-token in hex; without it loopback only"),
+	SETTING_UINT(struct gateway_settings, api_rate, "LAPSE_API_RATE", "2000", 1, 1000000,
+		"requests a second of one caller; twice as many at once"),
 	SETTING_SECRET(struct gateway_settings, notify_secret, "LAPSE_NOTIFY_SECRET", false,
 		"key of payment notices; without it they are refused"),
 	SETTING_SECRET(struct gateway_settings, notify_secret_old, "LAPSE_NOTIFY_SECRET_OLD", false,
@@ -39,7 +41,7 @@ static void check_tokens(const char *tokens_file, struct settings_report *report
 	struct access *access = NULL;
 	struct error error = { .text = "" };
 
-	if (access_create(tokens_file, &access, &error) != RESULT_OK)
+	if (access_create(tokens_file, 1, &access, &error) != RESULT_OK)
 		settings_report_add(report, "%s", error.text);
 	access_destroy(&access);
 }

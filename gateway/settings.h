@@ -13,6 +13,7 @@ struct gateway_settings {
 	struct db_settings mysql;
 	char *address;
 	char *tokens_file; /* NULL: no tokens, loopback only */
+	uint64_t api_rate;
 	char *notify_secret;
 	char *notify_secret_old;
 	char *merchant_id;

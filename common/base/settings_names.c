@@ -21,6 +21,7 @@ static const char *const known_names[] = {
 	"LAPSE_AMQP_METRICS_URL",
 	"LAPSE_AMQP_PREFIX",
 	"LAPSE_AMQP_URL",
+	"LAPSE_API_RATE",
 	"LAPSE_API_TOKENS_FILE",
 	"LAPSE_BULK_MAX",
 	"LAPSE_CLOSE_BATCH",

@@ -79,7 +79,7 @@ static enum result create(void)
 	struct error error = { .text = "" };
 
 	save();
-	enum result result = access_create(path, &access_list, &error);
+	enum result result = access_create(path, RATE_PER_SECOND, &access_list, &error);
 	ck_assert(result == RESULT_OK || strstr(error.text, "LAPSE_API_TOKENS_FILE") != NULL);
 	return result;
 }
@@ -201,7 +201,8 @@ START_TEST(a_file_that_is_not_there_is_refused)
 {
 	struct error error = { .text = "" };
 
-	ck_assert_int_eq(access_create("/nowhere/tokens", &access_list, &error), RESULT_PERMANENT);
+	ck_assert_int_eq(access_create("/nowhere/tokens", RATE_PER_SECOND, &access_list, &error),
+		RESULT_PERMANENT);
 	ck_assert_ptr_null(access_list);
 }
 END_TEST
@@ -229,7 +230,7 @@ START_TEST(without_a_file_everybody_is_let_in)
 {
 	struct error error = { .text = "" };
 
-	ck_assert_int_eq(access_create(NULL, &access_list, &error), RESULT_OK);
+	ck_assert_int_eq(access_create(NULL, RATE_PER_SECOND, &access_list, &error), RESULT_OK);
 	ck_assert(admit(NULL));
 	ck_assert(admit("Bearer anything"));
 	ck_assert_int_eq(access_reload(access_list, &error), RESULT_OK);
