@@ -38,6 +38,11 @@ broker_write_settings() {
 	{
 		cat <<-SETTINGS
 			listeners.tcp.1 = 127.0.0.1:${STATE[amqp_port]}
+			listeners.ssl.1 = 127.0.0.1:${STATE[amqps_port]}
+			ssl_options.cacertfile = $(tls_file authority.pem)
+			ssl_options.certfile = $(tls_file server.pem)
+			ssl_options.keyfile = $(tls_file server.key)
+			ssl_options.verify = verify_none
 			default_vhost = lapse
 			default_user = lapse
 			default_pass = ${STATE[user_password]}
@@ -214,4 +219,16 @@ broker_close_connections() {
 			rabbit_networking:close_connection(element(6, Connection), \"closed by scripts/stack\")
 		end, rabbit_connection_tracking:list(<<\"$1\">>))")
 	[[ $answer == '{ok, ok}' ]] || die "close-connections $1: $answer"
+}
+
+# The broker's own defaults are 30 minutes, looked at every minute.
+broker_set_consumer_timeout() {
+	local timeout=$1 tick=1000 answer
+	if [[ $timeout == default ]]; then
+		timeout=${STATE[consumer_timeout]:-1800000} tick=60000
+	fi
+	[[ $timeout =~ ^[0-9]{1,9}$ ]] || die "consumer-timeout: milliseconds or default"
+	answer=$(broker_eval 10 "application:set_env(rabbit, consumer_timeout, $timeout),
+		application:set_env(rabbit, channel_tick_interval, $tick)")
+	[[ $answer == '{ok, ok}' ]] || die "consumer-timeout: $answer"
 }

@@ -71,7 +71,7 @@ choose_ports() {
 	exec 8>"$STACK_ROOT/.stack/.lock-ports"
 	flock -w 60 8 || die "another scripts/stack is choosing ports"
 	while read -r port; do taken[$port]=1; done < <(used_ports)
-	for key in db_port amqp_port dist_port epmd_port management_port; do
+	for key in db_port amqp_port amqps_port dist_port epmd_port management_port; do
 		port=$((20000 + (RANDOM * 32768 + RANDOM) % 10000))
 		while [[ -n ${taken[$port]:-} ]]; do
 			port=$((20000 + (port - 19999) % 10000))

@@ -41,6 +41,9 @@ db_write_settings() {
 			log-error = $dir/db.log
 			bind-address = 127.0.0.1
 			port = ${STATE[db_port]}
+			ssl-ca = $(tls_file authority.pem)
+			ssl-cert = $(tls_file server.pem)
+			ssl-key = $(tls_file server.key)
 			skip-name-resolve
 			character-set-server = utf8mb4
 			max-connections = 500

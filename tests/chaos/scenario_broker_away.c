@@ -136,12 +136,12 @@ START_TEST(a_frozen_broker_is_noticed_and_used_again_when_it_thaws)
 }
 END_TEST
 
-START_TEST(the_broker_may_come_and_go)
+static void let_the_broker_come_and_go(int times)
 {
 	char prefix[] = "G0-";
 
 	fleet_start(fleet);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < times; i++) {
 		prefix[1] = (char)('0' + i);
 		/* A quorum queue whose broker dies while it is being made may never come back. */
 		await_connected();
@@ -153,6 +153,22 @@ START_TEST(the_broker_may_come_and_go)
 	expect_fast_way("AFTER");
 	fleet_check(fleet, &all_is_well);
 }
+
+START_TEST(the_broker_may_come_and_go)
+{
+	let_the_broker_come_and_go(5);
+}
+END_TEST
+
+/* Behind TLS a write on a dead line is another function of another library. */
+START_TEST(the_broker_may_come_and_go_under_tls)
+{
+	char url[STACK_URL_SIZE];
+
+	stack_format_amqps_url(url, sandbox_name(fleet_sandbox(fleet)), stack_ca_file());
+	sandbox_set(fleet_sandbox(fleet), "LAPSE_AMQP_URL", "%s", url);
+	let_the_broker_come_and_go(2);
+}
 END_TEST
 
 int main(void)
@@ -163,6 +179,7 @@ int main(void)
 		a_blocked_broker_makes_rows_wait_and_never_fail,
 		a_frozen_broker_is_noticed_and_used_again_when_it_thaws,
 		the_broker_may_come_and_go,
+		the_broker_may_come_and_go_under_tls,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
 

@@ -223,7 +223,7 @@ START_TEST(tags_of_a_lost_connection_are_never_used)
 	char prefix[] = "T0-";
 
 	daemon_start_ready(sandbox, "lapse-consumer", &consumer);
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 10; i++) {
 		int count = 50;
 
 		prefix[1] = (char)('0' + i);

@@ -24,7 +24,7 @@
 enum {
 	STOP_LIMIT_MS = 10000,
 	ROWS = 500,
-	CUTS = 4,
+	CUTS = 20,
 	BIG = 1000000
 };
 

@@ -57,6 +57,17 @@ void stack_do(const char *word)
 	stack_command(words);
 }
 
+const char *stack_ca_file(void)
+{
+	return getenv("STACK_CA_FILE");
+}
+
+void stack_format_amqps_url(char *url_out, const char *vhost, const char *ca_file)
+{
+	ck_assert(text_format(url_out, STACK_URL_SIZE, "amqps://lapse:%s@localhost:%s/%s?ca=%s",
+		getenv("STACK_PASSWORD"), getenv("STACK_AMQPS_PORT"), vhost, ca_file));
+}
+
 bool stack_has_delay_exchange(void)
 {
 	const char *provider = getenv("STACK_DELAY_EXCHANGE");
