@@ -130,11 +130,11 @@ static unsigned int ask(struct api_client *client, bool is_payment, const char *
 _Noreturn static void call(int number)
 {
 	struct api_client *client = NULL;
-	bool is_payment = number % 2 == 0;
 	int strange = 0;
 
 	api_client_create(gateway.port, &client);
 	for (uint32_t i = (uint32_t)number / 2; i < ORDERS; i += 3) {
+		bool is_payment = (i + (uint32_t)number) % 2 == 0; /* each is first now and then */
 		char order_no[16];
 
 		(void)text_format(order_no, sizeof(order_no), "S%" PRIu32, i);
