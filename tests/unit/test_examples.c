@@ -12,6 +12,7 @@
 #include "common/order/outbox.h"
 #include "common/order/timeout_message.h"
 #include "common/report/alert_body.h"
+#include "common/report/alert_robot.h"
 #include "producer/envelope.h"
 #include "retry/answer.h"
 #include "retry/request.h"
@@ -219,28 +220,79 @@ START_TEST(answers_are_judged_as_the_document_says)
 }
 END_TEST
 
+static const struct alert_origin origin = { .env = "prod",
+	.console_url = "https://ops.example/lapse",
+	.runbook_url = "https://ops.example/runbooks" };
+static const struct alert_row dead_task = { .id = 7,
+	.kind = ALERT_KIND_TASK_DEAD,
+	.severity = ALERT_SEVERITY_WARNING,
+	.ref = "918273",
+	.order_no = "A1",
+	.task_kind = "stock_restore",
+	.summary = "stock_restore failed 6 times",
+	.description = "order A1: HTTP 503",
+	.fired_at = "2026-01-31T10:21:03.120Z",
+	.age_s = 190,
+	.fired_count = 1,
+	.calls = 6 };
+static const struct alert_row *const dead_tasks[] = { &dead_task };
+static const struct alert_news dead_news = { .rows = dead_tasks, .count = 1, .origin = &origin };
+
 START_TEST(an_alert_is_the_webhook_of_alertmanager)
 {
-	static const struct alert_origin origin = { .env = "prod",
-		.console_url = "https://ops.example/lapse",
-		.runbook_url = "https://ops.example/runbooks" };
-	static const struct alert_row row = { .id = 7,
-		.kind = ALERT_KIND_TASK_DEAD,
-		.severity = ALERT_SEVERITY_WARNING,
-		.ref = "918273",
-		.order_no = "A1",
-		.task_kind = "stock_restore",
-		.summary = "stock_restore failed 6 times",
-		.description = "order A1: HTTP 503",
-		.fired_at = "2026-01-31T10:21:03.120Z",
-		.fired_count = 1,
-		.calls = 6 };
-	const struct alert_row *const rows[] = { &row };
-	const struct alert_news news = { .rows = rows, .count = 1, .origin = &origin };
-	char *body = alert_body_write(&news, "ops");
+	char *body = alert_body_write(&dead_news, "ops");
 
 	example_expect("alert", body);
 	free(body);
+}
+END_TEST
+
+START_TEST(alertmanager_is_told_what_fires_by_group)
+{
+	static const struct alert_firing_list firing = {
+		.items = { { .kind = ALERT_KIND_TASK_DEAD,
+			.severity = ALERT_SEVERITY_WARNING,
+			.task_kind = "stock_restore",
+			.fired_at = "2026-01-31T10:21:03.120Z",
+			.count = 2,
+			.examples = "A2, A1" } },
+		.count = 1,
+		.later = "2026-01-31T10:25:13.000Z"
+	};
+	const struct alert_news news = {
+		.rows = dead_tasks, .count = 1, .firing = &firing, .origin = &origin
+	};
+	char *body = alert_body_write_groups(&news);
+
+	example_expect("alert_alertmanager", body);
+	free(body);
+}
+END_TEST
+
+START_TEST(each_robot_is_told_as_the_document_shows)
+{
+	static char mobile[] = "13800000000";
+	static char key[] = "fstest0123456789";
+	static const struct {
+		const char *example;
+		char *(*write)(const struct alert_target *target, const struct alert_news *news,
+			uint64_t epoch_ms);
+		struct alert_target target;
+	} robots[] = {
+		{ "alert_dingtalk", alert_robot_write_dingtalk, { .mention = mobile } },
+		{ "alert_feishu", alert_robot_write_feishu, { .secret = key } },
+		{ "alert_wecom", alert_robot_write_wecom, { .mention = NULL } },
+		{ "alert_wecom_text", alert_robot_write_wecom, { .mention = mobile } },
+		{ "alert_slack", alert_robot_write_slack, { .mention = NULL } },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(robots); i++) {
+		char *body =
+			robots[i].write(&robots[i].target, &dead_news, UINT64_C(1700000000000));
+
+		example_expect(robots[i].example, body);
+		free(body);
+	}
 }
 END_TEST
 
@@ -256,6 +308,8 @@ int main(void)
 		a_webhook_is_signed_as_the_document_shows,
 		answers_are_judged_as_the_document_says,
 		an_alert_is_the_webhook_of_alertmanager,
+		alertmanager_is_told_what_fires_by_group,
+		each_robot_is_told_as_the_document_shows,
 	};
 
 	return runner_run("examples", tests, ARRAY_LENGTH(tests));
