@@ -20,7 +20,27 @@ count_missing_orders() {
 	local created paid
 	created=$(shop_total orders) paid=$(shop_total paid)
 	sql "SELECT ABS(COUNT(*) - ${created:-0}) + ABS(COALESCE(SUM(status = 'PAID'), 0) - ${paid:-0})
-		+ (COUNT(*) = 0) FROM t_order"
+		+ (COUNT(*) = 0) FROM t_order WHERE order_no LIKE 'demo-%'"
+}
+
+# Every order of the sale is there and had the time to pay of the rule it was bought under.
+count_wrong_deadlines() {
+	sql "SELECT ABS(COUNT(*) - $((SALES * SALE_ORDERS))) + COALESCE(SUM(ABS(TIMESTAMPDIFF(MICROSECOND,
+			created_at, expire_time) - IF(order_no LIKE 'flash-1-%', ${SALE_SECONDS[1]},
+			${SALE_SECONDS[2]}) * 1000000) > 500000), 0)
+		FROM t_order WHERE order_no LIKE 'flash-%'"
+}
+
+# What the refund service gave back against what came for orders that could not take it.
+count_wrong_refunds() {
+	local trades
+	trades=$(sql "SELECT COUNT(*) FROM t_payment")
+	{
+		diff <(jq -r '.refunds[] | "\(.trade_no) \(.order_no) \(.amount_cents)"' <<<"$1" | sort) \
+			<(sql "SELECT trade_no, order_no, amount_cents FROM t_payment WHERE outcome IN
+				('LATE', 'DUPLICATE') AND refund_state = 'DONE'" | tr '\t' ' ' | sort) || true
+		((${trades:-0} == NOTICES_SENT && NOTICES_SENT > 0)) || echo "< $NOTICES_SENT > ${trades:-0}"
+	} | grep -c '^[<>]' || true
 }
 
 count_open_tasks() { sql "SELECT COUNT(*) FROM t_compensation WHERE status <> 'DONE'"; }
@@ -71,7 +91,7 @@ lateness() {
 }
 
 audit() {
-	local repeated wrong_skus effects
+	local repeated wrong_skus effects refunds
 	echo "Audit after $SECONDS s"
 	take_figures || die "MariaDB does not answer"
 	wrong_skus=$(count_wrong_skus)
@@ -80,11 +100,16 @@ audit() {
 		"$(count_missing_orders)"
 	audit_check "${FIGURE[orders]} orders are in their end state: ${FIGURE[paid]} paid, ${FIGURE[closed]} closed" \
 		"${FIGURE[unpaid]}"
-	audit_check "$(count_tasks STOCK_RESTORE) restore tasks and $(count_tasks WEBHOOK) webhook tasks are done" \
+	audit_check "$((SALES * SALE_ORDERS)) orders of the flash sale had the time of their rule: ${SALE_SECONDS[1]} s, later ${SALE_SECONDS[2]} s" \
+		"$(count_wrong_deadlines)"
+	audit_check "$(count_tasks STOCK_RESTORE) restore tasks, $(count_tasks REFUND) refund tasks and $(count_tasks WEBHOOK) webhook tasks are done" \
 		"$(count_open_tasks)"
 	audit_check "stock of $SKUS SKUs: initial - sold = current" "$wrong_skus"
 	audit_check "each restore stands once in the ledger ($repeated repeated calls had no effect)" \
 		"$(count_wrong_restores)"
+	refunds=$(curl -sf -m 5 "$RECEIVER_URL/v1/refunds") || refunds='{"refunds":[]}'
+	audit_check "$NOTICES_SENT payments came too late or twice, and each went back once ($(jq -r '[.refunds[].calls - 1] |
+		add // 0' <<<"$refunds") repeated calls had no effect)" "$(count_wrong_refunds "$refunds")"
 	effects=$(curl -sf -m 5 "$RECEIVER_URL/v1/effects") || effects='{"hooks":[]}'
 	audit_check "each event had one effect at each subscriber: $(jq -r '[.hooks | sort_by(.name)[] |
 		"\(.name) \(.effects)"] | join(", ")' <<<"$effects") ($(jq -r '[.hooks[] | .calls - .effects] |

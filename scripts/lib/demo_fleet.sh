@@ -5,14 +5,16 @@
 readonly BIN=$STACK_ROOT/build/release/bin
 readonly SKUS=20
 readonly STOCK_EACH=10000
-FLEET_DIR='' FLEET_ENV='' STOCK_URL='' RECEIVER_URL=''
+FLEET_DIR='' FLEET_ENV='' STOCK_URL='' RECEIVER_URL='' GATEWAY_URL=''
 
 # Name and program, in the order of their start.
 readonly FLEET=(producer:lapse-producer consumer-1:lapse-consumer consumer-2:lapse-consumer
-	sweeper:lapse-sweeper retry:lapse-retry events-1:lapse-events events-2:lapse-events)
+	sweeper:lapse-sweeper retry:lapse-retry gateway:lapse-gateway events-1:lapse-events
+	events-2:lapse-events)
 
 # Who is told about which events.
-readonly SUBSCRIBERS=(coupons:ORDER_CLOSED "notify:ORDER_CLOSED,ORDER_PAID"
+readonly SUBSCRIBERS=(coupons:ORDER_CLOSED
+	"notify:ORDER_CLOSED,ORDER_PAID,PAYMENT_LATE,PAYMENT_DUPLICATE"
 	shipment:ORDER_PAID points:ORDER_PAID)
 declare -A SECRETS=()
 
@@ -37,6 +39,8 @@ fleet_prepare() {
 			LAPSE_RETRY_CAP=5s
 			LAPSE_ENV_LABEL=demo
 			LAPSE_WEBHOOKS_FILE=$FLEET_DIR/webhooks
+			LAPSE_GATEWAY_ADDR=127.0.0.1:0
+			LAPSE_NOTIFY_SECRET=$NOTIFY_SECRET
 		SETTINGS
 	} >"$FLEET_ENV"
 }
@@ -107,6 +111,7 @@ fleet_start() {
 		await 30 "$name" fleet_is_ready "$name" ||
 			die "${entry#*:} is not ready: $(tail -n 3 "$FLEET_DIR/$name.log")"
 	done
+	GATEWAY_URL=http://127.0.0.1:$(fleet_logged gateway listening port)
 }
 
 fleet_delay_mode() { fleet_logged producer publisher_ready delay; }
@@ -132,7 +137,8 @@ fleet_tell() {
 	echo "  settings         ${FLEET_ENV#"$PWD"/}"
 	echo "  for example      ${BIN#"$PWD"/}/lapsectl --env-file ${FLEET_ENV#"$PWD"/} verify"
 	echo "  product service  $STOCK_URL/v1/stock"
-	echo "  receivers        $RECEIVER_URL/v1/effects"
+	echo "  receivers        $RECEIVER_URL/v1/effects, $RECEIVER_URL/v1/refunds"
+	echo "  HTTP API         $GATEWAY_URL/v1/orders/demo-1"
 	for entry in "${FLEET[@]}"; do
 		name=${entry%%:*}
 		printf '  %-16s http://127.0.0.1:%s/metrics\n' "$name" \

@@ -10,7 +10,7 @@ SCREEN_OPEN=0
 sql() { timeout 5 mariadb --defaults-file="$STACK_MYSQL_ROOT_CNF" --connect-timeout=3 -N -B lapse -e "$1"; }
 
 readonly FIGURE_NAMES=(orders unpaid paid closed message sweep overdue oldest
-	new untold pending running "done" dead)
+	new untold pending running "done" dead refunds)
 readonly FIGURES_SQL="SELECT o.*, e.*, u.*, c.* FROM
 	(SELECT COUNT(*), COALESCE(SUM(status = 'UNPAID'), 0), COALESCE(SUM(status = 'PAID'), 0),
 		COALESCE(SUM(status = 'CLOSED'), 0), COALESCE(SUM(close_source = 'message'), 0),
@@ -20,10 +20,12 @@ readonly FIGURES_SQL="SELECT o.*, e.*, u.*, c.* FROM
 			TIMESTAMPDIFF(MICROSECOND, expire_time, UTC_TIMESTAMP(3)) / 1000000, 0)), 1), 0)
 	FROM t_order) o,
 	(SELECT COUNT(*) FROM t_outbox_event WHERE status = 'NEW') e,
-	(SELECT (SELECT COUNT(*) FROM t_outbox_event WHERE event_type IN ('ORDER_CLOSED', 'ORDER_PAID'))
+	(SELECT (SELECT COUNT(*) FROM t_outbox_event WHERE event_type IN
+			('ORDER_CLOSED', 'ORDER_PAID', 'PAYMENT_LATE', 'PAYMENT_DUPLICATE'))
 		- (SELECT COUNT(*) FROM t_event_consumed WHERE consumer_name = 'notify')) u,
 	(SELECT COALESCE(SUM(status = 'PENDING'), 0), COALESCE(SUM(status = 'RUNNING'), 0),
-		COALESCE(SUM(status = 'DONE'), 0), COALESCE(SUM(status = 'DEAD'), 0)
+		COALESCE(SUM(status = 'DONE'), 0), COALESCE(SUM(status = 'DEAD'), 0),
+		COALESCE(SUM(status = 'DONE' AND kind = 'REFUND'), 0)
 	FROM t_compensation) c"
 
 broker_state() {
@@ -60,9 +62,9 @@ clock() { printf '%02d:%02d' $((SECONDS / 60)) $((SECONDS % 60)); }
 screen_start() {
 	SCREEN_OPEN=1
 	echo
-	[[ -t 1 ]] || printf '%5s  %6s %5s %6s  %-14s %7s  %6s  %7s %7s %5s %4s  %-6s %s\n' \
+	[[ -t 1 ]] || printf '%5s  %6s %5s %6s  %-14s %7s  %6s  %7s %7s %5s %4s %7s  %-6s %s\n' \
 		time unpaid paid closed message+sweep overdue outbox pending running "done" dead \
-		broker stock
+		refunds broker stock
 }
 
 # Takes the drawn table away, so that what follows stands in its place.
@@ -87,11 +89,11 @@ screen_show() {
 		screen_clear
 		screen_draw
 	else
-		printf '%5s  %6d %5d %6d  %-14s %7d  %6d  %7d %7d %5d %4d  %-6s %s\n' \
+		printf '%5s  %6d %5d %6d  %-14s %7d  %6d  %7d %7d %5d %4d %7d  %-6s %s\n' \
 			"$(clock)" "${FIGURE[unpaid]}" "${FIGURE[paid]}" "${FIGURE[closed]}" \
 			"${FIGURE[message]}+${FIGURE[sweep]}" "${FIGURE[overdue]}" \
 			"${FIGURE[new]}" "${FIGURE[pending]}" "${FIGURE[running]}" \
-			"${FIGURE[done]}" "${FIGURE[dead]}" "${FIGURE[broker]}" "${FIGURE[stock]}"
+			"${FIGURE[done]}" "${FIGURE[dead]}" "${FIGURE[refunds]}" "${FIGURE[broker]}" "${FIGURE[stock]}"
 	fi
 }
 
@@ -107,7 +109,7 @@ bar() {
 screen_draw() {
 	local lines=(
 		""
-		"$(printf '  %s   order %d of %d' "$(clock)" "${FIGURE[orders]}" "$ORDERS")"
+		"$(printf '  %s   %d orders' "$(clock)" "${FIGURE[orders]}")"
 		""
 		"$(printf '  unpaid           %5d  %s' "${FIGURE[unpaid]}" "$(bar "${FIGURE[unpaid]}")")"
 		"$(printf '  paid             %5d  %s' "${FIGURE[paid]}" "$(bar "${FIGURE[paid]}")")"
@@ -118,6 +120,7 @@ screen_draw() {
 		"$(printf '  outbox NEW       %5d' "${FIGURE[new]}")"
 		"$(printf '  tasks            %5d done, %d pending, %d running, %d dead' "${FIGURE[done]}" \
 			"${FIGURE[pending]}" "${FIGURE[running]}" "${FIGURE[dead]}")"
+		"$(printf '    refunds        %5d done' "${FIGURE[refunds]}")"
 		"  broker           $(paint "${FIGURE[broker]}" up)"
 		"  product service  $(paint "${FIGURE[stock]}" ok)"
 	)
