@@ -67,8 +67,12 @@ static void clean_target(char target[TARGET_SIZE], const char *source)
 {
 	size_t size = 0;
 
-	for (; source[size] != '\0' && size < TARGET_SIZE - 1; size++)
-		target[size] = source[size] >= ' ' && source[size] <= '~' ? source[size] : '?';
+	for (; source[size] != '\0' && size < TARGET_SIZE - 1; size++) {
+		bool is_printable = source[size] >= ' ' && source[size] <= '~';
+		const char *taken = is_printable ? &source[size] : "?";
+
+		target[size] = *taken;
+	}
 	target[size] = '\0';
 }
 

@@ -9,8 +9,10 @@
 
 enum {
 	ALLOWED_SIZE = 256,
-	DURATION_MAX_MS = INT64_MAX / 1000,
 };
+
+/* So long that its microseconds still fit. */
+#define DURATION_MAX_MS (UINT64_C(1) << 53)
 
 /* ---- putting together */
 

@@ -12,7 +12,8 @@
 #include "common/report/record_table.h"
 
 enum {
-	SENTENCE_SIZE = 256
+	SENTENCE_SIZE = 256,
+	PAYMENT_KEY_MAX = 2 * TEXT_KEY_MAX
 };
 
 const char *const record_kind_names[] = { "task", "order", "outbox", "payment", "rule", "alert",
@@ -243,7 +244,7 @@ static enum result check_id(size_t kind, struct request *request, struct error *
 
 	if (kind == KIND_ORDER && text_is_key(request->id, size, TEXT_KEY_MAX))
 		return RESULT_OK;
-	if (kind == KIND_PAYMENT && text_is_key(request->id, size, 2 * TEXT_KEY_MAX))
+	if (kind == KIND_PAYMENT && text_is_key(request->id, size, PAYMENT_KEY_MAX))
 		return RESULT_OK;
 	if (kind != KIND_ORDER && is_number)
 		return RESULT_OK;
