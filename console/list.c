@@ -193,8 +193,8 @@ void list_export(struct visit *visit)
 	export.columns = listing_columns(kind, &export.column_count);
 	if (export.is_csv)
 		add_csv_head(&export);
-	enum result result =
-		listing_export(db, kind, &request.request, take_page, &export, &is_cut, &error);
+	const struct listing_taker taker = { take_page, &export };
+	enum result result = listing_export(db, kind, &request.request, &taker, &is_cut, &error);
 	ledger_close(visit, result, &error);
 	if (result == RESULT_OK) {
 		note_export(visit, view, &request);

@@ -174,8 +174,9 @@ static void requeue_selected(struct visit *visit, struct selection *selection)
 		return;
 	for (size_t i = 0; i < selection->count; i++)
 		selection->tasks[i] = (struct act_task){ selection->ids[i], UINT32_MAX };
-	enum result result = act_requeue_selected(db, selection->tasks, selection->count,
-		&actor.actor, selection->results, &done, &error);
+	const struct act_selection tasks = { selection->tasks, selection->count };
+	enum result result =
+		act_requeue_selected(db, &tasks, &actor.actor, selection->results, &done, &error);
 	ledger_close(visit, result, &error);
 	if (result != RESULT_OK && done == 0)
 		respond_failure(visit, result, &error);

@@ -48,19 +48,20 @@ enum result act_requeue(struct db *db, const struct act_task *task, uint64_t del
 	return act_run(&act.run, result_out, error);
 }
 
-enum result act_requeue_selected(struct db *db, const struct act_task *tasks, size_t count,
+enum result act_requeue_selected(struct db *db, const struct act_selection *selection,
 	const struct audit_actor *actor, struct act_result *results_out, size_t *done_out,
 	struct error *error)
 {
 	enum result result = RESULT_OK;
+	size_t done = 0;
 
-	REQUIRE(count <= ACT_SELECTION_MAX);
-	for (*done_out = 0; *done_out < count; (*done_out)++) {
+	REQUIRE(selection->count <= ACT_SELECTION_MAX);
+	while (result == RESULT_OK && done < selection->count) {
 		result = act_requeue(
-			db, &tasks[*done_out], 0, actor, &results_out[*done_out], error);
-		if (result != RESULT_OK)
-			break;
+			db, &selection->tasks[done], 0, actor, &results_out[done], error);
+		done += result == RESULT_OK;
 	}
+	*done_out = done;
 	return result;
 }
 

@@ -27,7 +27,11 @@ MUST_USE enum result act_requeue(struct db *db, const struct act_task *task, uin
 
 /* The same for a selection, one transaction for each.  A failure ends it: done_out says how many
  * have their result. */
-MUST_USE enum result act_requeue_selected(struct db *db, const struct act_task *tasks, size_t count,
+struct act_selection {
+	const struct act_task *tasks;
+	size_t count; /* at most ACT_SELECTION_MAX */
+};
+MUST_USE enum result act_requeue_selected(struct db *db, const struct act_selection *selection,
 	const struct audit_actor *actor, struct act_result *results_out, size_t *done_out,
 	struct error *error);
 

@@ -254,9 +254,8 @@ struct json *listing_page_to_json(const struct listing_page *page)
 }
 
 enum result listing_export(struct db *db, const struct listing_kind *kind,
-	const struct listing_request *request,
-	enum result (*take)(void *context, const struct listing_page *page, struct error *error),
-	void *context, bool *is_cut_out, struct error *error)
+	const struct listing_request *request, const struct listing_taker *taker, bool *is_cut_out,
+	struct error *error)
 {
 	struct listing_request part = *request;
 	char after[LISTING_CURSOR_SIZE] = "";
@@ -274,7 +273,7 @@ enum result listing_export(struct db *db, const struct listing_kind *kind,
 		(void)text_copy(after, sizeof(after), page->next);
 		part.after = after;
 		count += page->row_count;
-		result = take(context, page, error);
+		result = taker->take(taker->context, page, error);
 		listing_page_destroy(&page);
 		*is_cut_out = after[0] != '\0';
 		if (after[0] == '\0' || count >= LISTING_EXPORT_MAX)

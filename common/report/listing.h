@@ -92,11 +92,14 @@ const char *listing_page_words(const struct listing_page *page);
 /* Rows as an array of objects, owned by the caller. */
 MUST_USE struct json *listing_page_to_json(const struct listing_page *page);
 
-/* At most limit_max rows, whatever request says about pages; take gets each page and may say stop
- * by a failure.  is_cut_out: there are more. */
+/* take gets each page, and may say stop by a failure. */
+struct listing_taker {
+	enum result (*take)(void *context, const struct listing_page *page, struct error *error);
+	void *context;
+};
+/* At most LISTING_EXPORT_MAX rows, whatever request says of pages; is_cut_out: there are more. */
 MUST_USE enum result listing_export(struct db *db, const struct listing_kind *kind,
-	const struct listing_request *request,
-	enum result (*take)(void *context, const struct listing_page *page, struct error *error),
-	void *context, bool *is_cut_out, struct error *error);
+	const struct listing_request *request, const struct listing_taker *taker, bool *is_cut_out,
+	struct error *error);
 
 #endif

@@ -132,14 +132,14 @@ START_TEST(a_selection_has_an_answer_for_each)
 {
 	static const struct act_task tasks[] = { { 7, 5 }, { 8, 4 }, { 9, 5 }, { 10, UINT32_MAX } };
 	const struct audit_actor actor = actor_of("operator", "r1");
+	const struct act_selection selection = { tasks, ARRAY_LENGTH(tasks) };
 	struct act_result results[ARRAY_LENGTH(tasks)];
 	size_t done = 0;
 
 	insert_dead(7, "STOCK_RESTORE", "A1");
 	insert_dead(8, "STOCK_RESTORE", "A1");
 	insert_dead(10, "WEBHOOK", "A1");
-	ck_assert_int_eq(act_requeue_selected(ours.db, tasks, ARRAY_LENGTH(tasks), &actor, results,
-				 &done, &error),
+	ck_assert_int_eq(act_requeue_selected(ours.db, &selection, &actor, results, &done, &error),
 		RESULT_OK);
 	ck_assert_uint_eq(done, ARRAY_LENGTH(tasks));
 	expect_outcome(&results[0], ACT_OUTCOME_DONE, "");

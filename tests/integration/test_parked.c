@@ -15,7 +15,7 @@
 #define DUE    "lapse.timeout.due"
 
 enum {
-	LOOK_COUNT = 25 /* more than the delivery limit of a quorum queue */
+	LOOK_COUNT = 100 /* more than the delivery limit of a quorum queue */
 };
 
 static const char good[] = "{\"order_no\":\"A1\"}";
