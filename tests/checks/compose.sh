@@ -53,6 +53,16 @@ if command -v jq >/dev/null; then
 		finding "scripts/secrets: the definitions are not as wanted"
 fi
 
+# ---- the plugin step of the broker's image: right sum, wrong sum, another series
+printf 'plugin' >"$folder/plugin"
+sum=$(sha256sum "$folder/plugin" | cut -d' ' -f1)
+plugin() { RABBITMQ_VERSION=$1 sh deploy/rabbitmq/plugin.sh 4.2.0 "file://$folder/plugin" "$2" "$folder/out$1" >/dev/null 2>&1; }
+plugin 4.2.3 "$sum" || finding "plugin.sh refuses a plugin with the right sum"
+[[ $(stat -c %a "$folder"/out4.2.3/*.ez) == 444 ]] || finding "plugin.sh: the broker could not read the plugin"
+! plugin 4.2.4 "${sum//[0-9]/f}" || finding "plugin.sh takes a plugin with a wrong sum"
+plugin 4.3.0 "$sum" || finding "plugin.sh fails on a broker of another series"
+[[ -z $(ls "$folder/out4.3.0") ]] || finding "plugin.sh fetches a plugin for a broker of another series"
+
 # ---- an orderly end has the time it needs
 seconds() { sed -nE "s/^[[:space:]]*$1[:=] *([0-9]+)s?.*/\1/p" "$2" | sort -n | head -n 1; }
 longest=$(seconds LAPSE_SHUTDOWN_TIMEOUT "$FILE")

@@ -8,6 +8,7 @@
 
 #include <check.h>
 
+#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "tests/support/address.h"
 #include "tests/support/process.h"
@@ -123,4 +124,12 @@ void users_connect(const char *name, struct query **query_out)
 
 	ck_assert_msg(read_url("mysql", name, url), "no address of %s", name);
 	query_create(url, query_out);
+}
+
+void users_read_amqp(const char *name, char **url_out)
+{
+	char url[URL_SIZE];
+
+	ck_assert_msg(read_url("amqp", name, url), "no address of %s", name);
+	*url_out = memory_copy_text(url);
 }

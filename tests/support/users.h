@@ -17,5 +17,7 @@ void users_destroy(void);
 void users_become(struct sandbox *sandbox, const char *name);
 /* A connection as that user. */
 void users_connect(const char *name, struct query **query_out);
+/* Its address of the broker, owned by the caller. */
+void users_read_amqp(const char *name, char **url_out);
 
 #endif
