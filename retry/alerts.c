@@ -201,7 +201,29 @@ static enum result take_lock(struct alerts *alerts, struct db *db, struct error 
 	return RESULT_OK;
 }
 
-/* Once a minute: what is well again is resolved, what is leased stays so. */
+static struct alert_claim make_claim(const struct alerts *alerts, size_t limit)
+{
+	return (struct alert_claim){ .lease_token = alerts->lease_token,
+		.lease_ms = LEASE_MS,
+		.group_wait_ms = alerts->settings->alert_group_wait_ms,
+		.limit = (uint32_t)(limit < ALERT_CLAIM_MAX ? limit : ALERT_CLAIM_MAX) };
+}
+
+/* What is on its way stays leased, however long its target takes. */
+static enum result keep(const struct alerts *alerts, struct db *db, struct error *error)
+{
+	const struct alert_parcel_list *list = &alerts->parcels;
+	const struct alert_claim claim = make_claim(alerts, 1);
+	uint64_t *ids = memory_allocate_array(list->count, sizeof(*ids));
+
+	for (size_t i = 0; i < list->count; i++)
+		ids[i] = list->items[i]->row.id;
+	enum result result = alert_keep(db, &claim, ids, list->count, error);
+	free(ids);
+	return result;
+}
+
+/* Once a minute: what is well again is resolved. */
 static enum result cure(struct alerts *alerts, struct db *db, struct error *error)
 {
 	uint64_t now_ms = clock_now_ms();
@@ -210,8 +232,8 @@ static enum result cure(struct alerts *alerts, struct db *db, struct error *erro
 	if (now_ms < alerts->cure_ms)
 		return RESULT_OK;
 	enum result result = alert_resolve_cured(db, &count, error);
-	if (result == RESULT_OK && alerts->parcels.count > 0)
-		result = alert_keep(db, alerts->lease_token, LEASE_MS, error);
+	if (result == RESULT_OK)
+		result = keep(alerts, db, error);
 	if (result == RESULT_OK)
 		alerts->cure_ms = now_ms + CURE_MS;
 	if (count > 0)
@@ -238,10 +260,7 @@ static enum result look(struct alerts *alerts, struct db *db, struct error *erro
 {
 	uint64_t now_ms = clock_now_ms();
 	size_t room = ALERT_PARCEL_MAX - alerts->parcels.count;
-	const struct alert_claim claim = { .lease_token = alerts->lease_token,
-		.lease_ms = LEASE_MS,
-		.group_wait_ms = alerts->settings->alert_group_wait_ms,
-		.limit = (uint32_t)(room < ALERT_CLAIM_MAX ? room : ALERT_CLAIM_MAX) };
+	const struct alert_claim claim = make_claim(alerts, room);
 	struct alert_batch *batch = NULL;
 
 	if (now_ms < alerts->look_ms || room == 0)

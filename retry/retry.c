@@ -194,7 +194,7 @@ static enum result use_db(struct retry *retry, struct error *error)
  * when there is no table to write them into; what they say is kept. */
 static bool has_to_listen(struct retry *retry)
 {
-	if (!retry->is_db_away || work_count_running(retry->work) == 0)
+	if (!retry->is_db_away || http_count_running(retry->http) == 0)
 		return false;
 	http_work(retry->http, STEP_WAIT_MS);
 	take_answers(retry);

@@ -61,25 +61,38 @@ enum result alert_lock(struct db *db, struct error *error)
 
 enum result alert_end_leases(struct db *db, const char *lease_token, struct error *error)
 {
+	/* A leased row is due: claims look at no other, and change nothing of that. */
 	static const char sql[] =
-		"UPDATE t_alert SET lease_token = NULL, lease_until = NULL "
-		"WHERE lease_until IS NOT NULL AND (lease_token IS NULL OR lease_token <> ?)";
+		"UPDATE t_alert FORCE INDEX (idx_delivery) SET lease_token = NULL, "
+		"lease_until = NULL WHERE delivery_state IN ('PENDING', 'SENT', 'FAILED') "
+		"AND next_attempt_at <= UTC_TIMESTAMP(3) AND lease_until IS NOT NULL "
+		"AND (lease_token IS NULL OR lease_token <> ?)";
 	const struct db_param params[] = { db_text(lease_token) };
 
 	return error_context(db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error), error,
 		"end leases of alerts");
 }
 
-enum result alert_keep(
-	struct db *db, const char *lease_token, uint64_t lease_ms, struct error *error)
+enum result alert_keep(struct db *db, const struct alert_claim *claim, const uint64_t *ids,
+	size_t count, struct error *error)
 {
-	static const char sql[] =
-		"UPDATE t_alert SET lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND "
-		"WHERE lease_token = ?";
-	const struct db_param params[] = { db_uint(lease_ms * 1000), db_text(lease_token) };
+	const struct db_param before[] = { db_uint(claim->lease_ms * 1000) };
+	const struct db_param token = db_text(claim->lease_token);
+	const struct id_statement statement = {
+		.head = "UPDATE t_alert FORCE INDEX (PRIMARY) SET "
+			"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND WHERE id IN ",
+		.tail = " AND lease_token = ?",
+		.before = before,
+		.before_count = ARRAY_LENGTH(before),
+		.ids = ids,
+		.count = count,
+		.after = &token,
+		.after_count = 1
+	};
 
-	return error_context(db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error), error,
-		"keep alerts");
+	return count == 0 ? RESULT_OK
+			  : error_context(id_list_execute(db, &statement, NULL, error), error,
+				    "keep alerts");
 }
 
 static enum result choose(struct choice *choice, const char *sql, struct error *error)

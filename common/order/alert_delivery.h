@@ -46,9 +46,9 @@ struct alert_batch {
 MUST_USE enum result alert_claim(struct db *db, const struct alert_claim *claim,
 	struct alert_batch **batch_out, struct error *error);
 void alert_batch_destroy(struct alert_batch **batch);
-/* One statement: what is leased with this token stays so for lease_ms from now on. */
-MUST_USE enum result alert_keep(
-	struct db *db, const char *lease_token, uint64_t lease_ms, struct error *error);
+/* One statement: those of the rows that are leased with this token stay so from now on. */
+MUST_USE enum result alert_keep(struct db *db, const struct alert_claim *claim, const uint64_t *ids,
+	size_t count, struct error *error);
 
 /* What became of the delivery of some rows. */
 struct alert_outcome {

@@ -109,16 +109,23 @@ START_TEST(a_claimed_row_is_leased)
 }
 END_TEST
 
-START_TEST(a_lease_ends_and_is_kept)
+static void keep(const char *lease_token, const struct alert_batch *batch)
 {
+	const struct alert_claim claim = { .lease_token = lease_token, .lease_ms = LEASE_MS };
 	struct error error = { 0 };
 
+	ck_assert_int_eq(alert_keep(db, &claim, NULL, 0, &error), RESULT_OK);
+	ck_assert_int_eq(alert_keep(db, &claim, &batch->rows[0].id, 1, &error), RESULT_OK);
+}
+
+START_TEST(a_lease_ends_and_is_kept)
+{
 	raise_alert("1", "refund", "x");
 	struct alert_batch *batch = claim(0);
 	query_run(query, "UPDATE t_alert SET lease_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
-	ck_assert_int_eq(alert_keep(db, "OTHER", LEASE_MS, &error), RESULT_OK);
+	keep("OTHER", batch);
 	expect("0", "SELECT lease_until > UTC_TIMESTAMP(3) FROM t_alert");
-	ck_assert_int_eq(alert_keep(db, "OURS", LEASE_MS, &error), RESULT_OK);
+	keep("OURS", batch);
 	ck_assert_ptr_null(alert_rows_claim(db, "OTHER", 0));
 	alert_batch_destroy(&batch);
 	query_run(query, "UPDATE t_alert SET lease_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");

@@ -150,6 +150,25 @@ START_TEST(a_migration_run_again_keeps_the_rows)
 }
 END_TEST
 
+START_TEST(alerts_of_a_former_schema_are_kept_as_they_were)
+{
+	char text[QUERY_TEXT_SIZE];
+
+	ck_assert_int_eq(migrate(NULL, NULL), EXIT_STATUS_OK);
+	query_run(sandbox_query(sandbox),
+		"ALTER TABLE t_alert DROP COLUMN repeat_count;"
+		"DELETE FROM t_schema_version WHERE version >= 9;"
+		"INSERT INTO t_alert (kind, ref, severity, labels, annotations, delivery_state, "
+		"attempts, targets) VALUES ('TASK_DEAD', '7', 'info', '{}', '{}', 'PENDING', 3, "
+		"'{\"ops\":{\"result\":\"http_error\",\"code\":500}}')");
+	ck_assert_int_eq(migrate(NULL, "applying 0009_alert_delivery"), EXIT_STATUS_OK);
+	query_text(sandbox_query(sandbox), text,
+		"SELECT ref, state, delivery_state, attempts, fired_count, repeat_count, "
+		"JSON_VALUE(targets, '$.ops.code') FROM t_alert");
+	ck_assert_str_eq(text, "7 FIRING PENDING 3 1 0 500");
+}
+END_TEST
+
 START_TEST(a_newer_schema_is_left_alone)
 {
 	ck_assert_int_eq(migrate(NULL, NULL), EXIT_STATUS_OK);
@@ -195,6 +214,7 @@ int main(void)
 		an_edited_old_migration_is_refused_by_name,
 		a_dry_run_changes_nothing,
 		a_migration_run_again_keeps_the_rows,
+		alerts_of_a_former_schema_are_kept_as_they_were,
 		a_newer_schema_is_left_alone,
 		the_trigger_lets_no_order_leave_a_final_state,
 		a_server_that_is_away_or_refuses_has_its_own_exit_status,
