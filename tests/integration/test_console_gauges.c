@@ -1,11 +1,14 @@
 /* Figures of the fleet: from one console only, from another one when it ends, from none without
  * MySQL; and a limit that is passed calls somebody. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/compiler.h"
+#include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/io/json.h"
 #include "tests/support/console.h"
 #include "tests/support/daemon.h"
 #include "tests/support/http_client.h"
@@ -22,6 +25,7 @@ enum {
 	PROBE_MS = 2000,
 	TWO_SNAPSHOTS_MS = 22000,
 	MARGIN_MS = 20000, /* of a busy machine */
+	DASHBOARD_MAX = 1048576,
 };
 
 static struct sandbox *sandbox;
@@ -158,12 +162,56 @@ START_TEST(a_limit_that_is_passed_calls_somebody_without_prometheus)
 }
 END_TEST
 
+static struct json *read_dashboard(void)
+{
+	static const char path[] = TEST_SOURCE_DIR "/deploy/grafana/dashboards/lapse.json";
+	FILE *file = fopen(path, "re");
+	char *text = memory_allocate(DASHBOARD_MAX);
+	struct json *root = NULL;
+
+	ck_assert_ptr_nonnull(file);
+	size_t size = fread(text, 1, DASHBOARD_MAX, file);
+	(void)fclose(file);
+	ck_assert_int_eq(json_parse(text, size, DASHBOARD_MAX, &root, NULL), RESULT_OK);
+	free(text);
+	return root;
+}
+
+/* An unknown filter or value would be answered 400. */
+START_TEST(every_link_of_the_dashboard_leads_to_a_page)
+{
+	static const char address[] = "${console}";
+	struct json *root = read_dashboard();
+	const struct json *panels = json_get(root, "panels");
+	size_t followed = 0;
+
+	start_first();
+	for (size_t i = 0; i < json_count(panels); i++) {
+		const struct json *links = json_get(json_at(panels, i), "links");
+
+		for (size_t k = 0; links != NULL && k < json_count(links); k++, followed++) {
+			const char *url = json_get_text(json_at(links, k), "url");
+
+			ck_assert(text_starts_with(url, address));
+			const struct api_answer *answer =
+				console_get(&first, "vera", url + strlen(address));
+			/* Without a broker there is nothing parked to show. */
+			ck_assert_msg(answer->status == 200 || answer->status == 503, "%u: %s",
+				answer->status, url);
+		}
+	}
+	json_destroy(&root);
+	ck_assert_uint_gt(followed, 20);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		one_of_two_exports_and_the_other_takes_over_when_it_is_killed,
 		without_mysql_there_are_no_figures_and_no_zeros,
 		a_limit_that_is_passed_calls_somebody_without_prometheus,
+		every_link_of_the_dashboard_leads_to_a_page,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
 

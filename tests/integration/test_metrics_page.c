@@ -12,6 +12,7 @@
 #include "tests/support/http_client.h"
 #include "tests/support/metrics_doc.h"
 #include "tests/support/process.h"
+#include "tests/support/prometheus.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
 #include "tests/support/scratch.h"
@@ -20,8 +21,7 @@
 enum {
 	PAGE_LIMIT_MS = 5000,
 	TOOL_LIMIT_MS = 30000,
-	CONFIG_SIZE = 4096,
-	QUERY_SIZE = 900, /* what the client sends at a time */
+	QUERY_SIZE = 512,
 	DASHBOARD_MAX = 1048576,
 	SCRAPES = 10000,
 	WARM_SCRAPES = 500,
@@ -42,7 +42,7 @@ static struct metrics_doc *doc;
 static struct daemon daemons[ARRAY_LENGTH(programs)];
 static size_t daemon_count;
 static char *page; /* HTTP_CLIENT_SIZE, head and body */
-static struct process *prometheus;
+static struct prometheus *prometheus;
 
 static void set_up(void)
 {
@@ -55,7 +55,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	process_destroy(&prometheus);
+	prometheus_destroy(&prometheus);
 	metrics_doc_destroy(&doc);
 	free(page);
 	sandbox_destroy(&sandbox);
@@ -142,114 +142,43 @@ END_TEST
 
 /* ---- a real scrape */
 
-static void write_config(char path[PATH_MAX])
+static void start_prometheus(void)
 {
-	char config[CONFIG_SIZE];
+	uint16_t ports[ARRAY_LENGTH(programs)];
 
-	(void)text_format(config, sizeof(config),
-		"global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
-		"rule_files: ['" TEST_SOURCE_DIR "/deploy/prometheus/rules.yml']\n"
-		"scrape_configs:\n- job_name: lapse\n  static_configs:\n  - targets: [");
-	for (size_t i = 0; i < daemon_count; i++) {
-		size_t length = strlen(config);
-
-		(void)text_format(config + length, sizeof(config) - length, "%s'127.0.0.1:%u'",
-			i > 0 ? ", " : "", daemons[i].port);
-	}
-	size_t length = strlen(config);
-	(void)text_format(config + length, sizeof(config) - length, "]\n");
-	scratch_write("prometheus.yml", config, path);
-}
-
-static uint16_t start_prometheus(void)
-{
-	uint16_t port = sandbox_free_port();
-	char path[PATH_MAX];
-	char words[4][PATH_MAX + 64];
-
-	write_config(path);
-	(void)text_format(words[0], sizeof(words[0]), "--config.file=%s", path);
-	(void)text_format(
-		words[1], sizeof(words[1]), "--storage.tsdb.path=%s/tsdb", scratch_folder());
-	(void)text_format(words[2], sizeof(words[2]), "--web.listen-address=127.0.0.1:%u", port);
-	(void)text_format(words[3], sizeof(words[3]), "--log.level=warn");
-	const char *const arguments[] = { words[0], words[1], words[2], words[3], NULL };
-	process_start(&(struct process_plan){ .program = "/usr/bin/prometheus",
-			      .arguments = arguments,
-			      .environment = environ,
-			      .folder = scratch_folder() },
-		&prometheus);
-	return port;
-}
-
-struct question {
-	uint16_t port;
-	const char *path;
-	const char *answer;
-};
-
-static bool is_answered(void *context)
-{
-	const struct question *question = context;
-
-	return http_client_get(question->port, question->path, PAGE_LIMIT_MS, page) == 200 &&
-	       strstr(page, question->answer) != NULL;
+	start_all();
+	for (size_t i = 0; i < daemon_count; i++)
+		ports[i] = daemons[i].port;
+	prometheus_create(ports, daemon_count, &prometheus);
 }
 
 START_TEST(prometheus_takes_every_page_and_evaluates_the_rules)
 {
-	char up[64];
+	char all[64];
 
-	start_all();
-	uint16_t port = start_prometheus();
-	(void)text_format(up, sizeof(up), ",\"%zu\"]", daemon_count);
-	struct question all_up = { port, "/api/v1/query?query=sum(up%7Bjob=%22lapse%22%7D)", up };
-	ck_assert_msg(wait_until(is_answered, &all_up, WAIT_LIMIT_MS), "%s", page);
-	struct question all_there = { port, "/api/v1/query?query=count(lapse_build_info)", up };
-	ck_assert_msg(wait_until(is_answered, &all_there, WAIT_LIMIT_MS), "%s", page);
-	struct question buckets = { port,
-		"/api/v1/query?query=count(lapse_close_lag_seconds_bucket"
-		"%7Ble=~%221(%5C%5C.0)?%22%7D)",
-		"\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[{" };
-	ck_assert_msg(wait_until(is_answered, &buckets, WAIT_LIMIT_MS), "%s", page);
-	struct question rules = { port, "/api/v1/rules", "LapseVersionsMixed" };
-	ck_assert_msg(wait_until(is_answered, &rules, WAIT_LIMIT_MS), "%s", page);
+	start_prometheus();
+	(void)text_format(all, sizeof(all), ",\"%zu\"]", daemon_count);
+	prometheus_await_query(prometheus, "sum(up{job=\"lapse\"})", all);
+	prometheus_await_query(prometheus, "count(lapse_build_info)", all);
+	prometheus_await_query(prometheus,
+		"count(lapse_close_lag_seconds_bucket{le=~\"1(\\\\.0)?\"})", "\"value\"");
+	prometheus_await(prometheus, "/api/v1/rules", "LapseVersionsMixed", WAIT_LIMIT_MS);
+	ck_assert_uint_eq(prometheus_get(prometheus, "/api/v1/rules", page), 200);
 	ck_assert_ptr_null(strstr(page, "\"health\":\"err\""));
 }
 END_TEST
 
-/* Percent-encodes what is not plainly safe. */
-static void append_encoded(char *target, size_t size, const char *text)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	size_t length = strlen(target);
-
-	for (const char *c = text; *c != '\0'; c++) {
-		bool is_plain = strchr(plain, *c) != NULL;
-
-		ck_assert_uint_lt(length + 4, size);
-		if (is_plain)
-			(void)text_format(target + length, size - length, "%c", *c);
-		else
-			(void)text_format(target + length, size - length, "%%%02X",
-				(unsigned int)(unsigned char)*c);
-		length += strlen(target + length);
-	}
-}
-
 /* Grafana puts a time in place of its variable. */
-static void write_query(char *path, size_t size, const char *expression)
+static void set_variable(char *text, size_t size, const char *expression)
 {
 	static const char variable[] = "$__rate_interval";
-	char text[QUERY_SIZE] = "";
 	const char *found = strstr(expression, variable);
 
-	if (found != NULL)
-		(void)text_format(text, sizeof(text), "%.*s1m%s", (int)(found - expression),
-			expression, found + strlen(variable));
-	(void)text_copy(path, size, "/api/v1/query?query=");
-	append_encoded(path, size, found != NULL ? text : expression);
+	if (found == NULL)
+		ck_assert(text_copy(text, size, expression));
+	else
+		ck_assert(text_format(text, size, "%.*s1m%s", (int)(found - expression), expression,
+			found + strlen(variable)));
 }
 
 static struct json *read_dashboard(void)
@@ -271,22 +200,19 @@ START_TEST(prometheus_understands_every_panel_of_the_dashboard)
 {
 	size_t asked = 0;
 
-	start_all();
-	uint16_t port = start_prometheus();
-	struct question there = { port, "/api/v1/query?query=count(lapse_build_info)",
-		"\"value\"" };
-	ck_assert_msg(wait_until(is_answered, &there, WAIT_LIMIT_MS), "%s", page);
+	start_prometheus();
+	prometheus_await_query(prometheus, "count(lapse_build_info)", "\"value\"");
 	struct json *root = read_dashboard();
 	const struct json *panels = json_get(root, "panels");
 	for (size_t i = 0; i < json_count(panels); i++) {
 		const struct json *targets = json_get(json_at(panels, i), "targets");
 
 		for (size_t k = 0; targets != NULL && k < json_count(targets); k++, asked++) {
-			const char *expression = json_get_text(json_at(targets, k), "expr");
-			char path[QUERY_SIZE];
+			char expression[QUERY_SIZE];
 
-			write_query(path, sizeof(path), expression);
-			ck_assert_msg(http_client_get(port, path, PAGE_LIMIT_MS, page) == 200,
+			set_variable(expression, sizeof(expression),
+				json_get_text(json_at(targets, k), "expr"));
+			ck_assert_msg(prometheus_query(prometheus, expression, page) == 200,
 				"%s: %s", expression, page);
 		}
 	}
