@@ -67,7 +67,7 @@ static void clean_target(char target[TARGET_SIZE], const char *source)
 {
 	size_t size = 0;
 
-	for (; source[size] != '\0' && size < TARGET_SIZE - 1; size++) {
+	for (; size < TARGET_SIZE - 1 && source[size] != '\0'; size++) {
 		bool is_printable = source[size] >= ' ' && source[size] <= '~';
 		const char *taken = is_printable ? &source[size] : "?";
 

@@ -108,6 +108,25 @@ static enum result answer(
 	return found == RESULT_OK ? RESULT_OK : RESULT_CONFLICT;
 }
 
+/* Who was faster, when it was a person: what stands there now is known already. */
+static void add_who(const struct act_run *run, struct act_result *result_out)
+{
+	static const char sql[] =
+		"SELECT action, actor, DATE_FORMAT(at, '%Y-%m-%dT%H:%i:%sZ') FROM t_operator_audit "
+		"WHERE target_type = ? AND target_id = ? AND result = 'ok' "
+		"ORDER BY id DESC LIMIT 1";
+	const struct db_param params[] = { db_text(run->target_type), db_text(run->target_id) };
+	struct db_rows *rows = NULL;
+	size_t used = strlen(result_out->words);
+
+	if (db_query(run->db, sql, params, ARRAY_LENGTH(params), &rows, NULL) == RESULT_OK &&
+		db_rows_next(rows))
+		(void)text_format(result_out->words + used, sizeof(result_out->words) - used,
+			"; the last to act on it was %.100s (%s, %s)", db_rows_text(rows, 1, NULL),
+			db_rows_text(rows, 0, NULL), db_rows_text(rows, 2, NULL));
+	db_rows_destroy(&rows);
+}
+
 enum result act_run(const struct act_run *run, struct act_result *result_out, struct error *error)
 {
 	const char *request_id = run->actor->request_id;
@@ -118,10 +137,14 @@ enum result act_run(const struct act_run *run, struct act_result *result_out, st
 	enum result result = find_answer(run, result_out, error);
 	if (result == RESULT_OK)
 		result_out->is_repeat = true;
+	if (result == RESULT_OK && result_out->outcome == ACT_OUTCOME_CONFLICT)
+		add_who(run, result_out);
 	if (result != RESULT_NONE)
 		return result;
 	for (int i = 0; i < TRY_MAX; i++) {
 		result = answer(run, result_out, error);
+		if (result == RESULT_OK && result_out->outcome == ACT_OUTCOME_CONFLICT)
+			add_who(run, result_out);
 		if (result != RESULT_CONFLICT)
 			return result;
 	}

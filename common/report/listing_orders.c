@@ -68,8 +68,8 @@ static const struct listing_filter order_filters[] = {
 	[ORDER_FILTER_SOURCE] = { "source", "a source", close_sources },
 };
 static const struct listing_condition order_conditions[] = {
-	[ORDER_FILTER_ORDER] = { LISTING_FORM_PREFIX, "t.order_no = ?", "t.order_no LIKE ?", NULL,
-		"order" },
+	[ORDER_FILTER_ORDER] = { LISTING_FORM_PREFIX, "t.order_no = ?",
+		"t.order_no LIKE ? ESCAPE '|'", NULL, "order" },
 	[ORDER_FILTER_STATE] = { LISTING_FORM_WORD, "t.status = ?", NULL, NULL, "status" },
 	[ORDER_FILTER_OVERDUE_BY] = { LISTING_FORM_DURATION,
 		"t.status = 'UNPAID' AND "

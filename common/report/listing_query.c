@@ -96,12 +96,12 @@ static enum result take_word(
 	return RESULT_OK;
 }
 
-/* A "_" in a pattern stands for any character unless it is marked. */
+/* A "_" in a pattern stands for any character unless "|" is before it, which no key has. */
 static void write_pattern(char *target, const char *beginning, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
 		if (beginning[i] == '_')
-			*target++ = '\\';
+			*target++ = '|';
 		*target++ = beginning[i];
 	}
 	*target++ = '%';

@@ -110,6 +110,7 @@ START_TEST(of_two_people_one_acts_and_the_other_is_told_what_it_is_now)
 
 	expect_outcome(&first, ACT_OUTCOME_DONE, "");
 	expect_outcome(&second, ACT_OUTCOME_CONFLICT, "task 7 is PENDING, not DEAD");
+	expect_outcome(&second, ACT_OUTCOME_CONFLICT, "the last to act on it was maria (requeue, ");
 	expect_outcome(&again, ACT_OUTCOME_CONFLICT, "task 7 is PENDING, not DEAD");
 	ck_assert(again.is_repeat);
 	expect("PENDING 10", "SELECT status, max_retries FROM t_compensation");
