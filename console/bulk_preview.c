@@ -96,6 +96,7 @@ static enum result freeze(struct visit *visit, struct db *db, struct list_reques
 
 		request->request.after = place;
 		result = listing_read(db, kind, &request->request, &page, error);
+		request->request.after = NULL;
 		if (result != RESULT_OK)
 			return result;
 		if (job->words[0] == '\0')

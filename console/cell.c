@@ -1,5 +1,6 @@
 #include "console/cell.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "common/base/text.h"
@@ -43,7 +44,7 @@ static void write_state(struct html *html, const char *value)
 		bool is_letter =
 			(*value >= 'A' && *value <= 'Z') || (*value >= 'a' && *value <= 'z');
 
-		class_name[size++] = is_letter ? (char)(*value | 0x20) : '-';
+		class_name[size++] = is_letter ? (char)tolower(*value) : '-';
 	}
 	class_name[size] = '\0';
 	html_open(html, "span", "class", class_name, NULL);
@@ -77,7 +78,7 @@ void cell_write_long(const struct visit *visit, struct html *html, const char *v
 	char head[LONG_MIN];
 
 	(void)text_clip(head, 80, value, size);
-	html_open(html, "details", "open", size < 4 * LONG_MIN ? "" : NULL, NULL);
+	html_open(html, "details", "open", size < (size_t)4 * LONG_MIN ? "" : NULL, NULL);
 	html_open(html, "summary", NULL);
 	html_textf(html, "%s…", head);
 	html_close(html, "summary");

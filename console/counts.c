@@ -26,8 +26,9 @@ enum {
 	CODE_500 = CODE_COUNT - 2
 };
 
-static const char *const actions[] = { "requeue", "resolve", "close", "extend", "replay", "discard",
-	"rule_add", "rule_end", "silence", "resend", "test", "export", "unmask", "other" };
+static const char *const actions[] = { "requeue", "resolve", "cancel", "extend", "replay",
+	"discard", "rule_add", "rule_end", "silence", "resend", "test", "export", "unmask",
+	"other" };
 
 enum {
 	ACTION_COUNT = sizeof(actions) / sizeof(actions[0])
@@ -41,7 +42,7 @@ enum {
 		"action=\"" action "\",result=\"refused\"",                                  \
 		"action=\"" action "\",result=\"failed\""
 
-static const char *const act_series[] = { ACTS("requeue"), ACTS("resolve"), ACTS("close"),
+static const char *const act_series[] = { ACTS("requeue"), ACTS("resolve"), ACTS("cancel"),
 	ACTS("extend"), ACTS("replay"), ACTS("discard"), ACTS("rule_add"), ACTS("rule_end"),
 	ACTS("silence"), ACTS("resend"), ACTS("test"), ACTS("export"), ACTS("unmask"),
 	ACTS("other"), NULL };

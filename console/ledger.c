@@ -10,6 +10,8 @@
 #include "common/io/json.h"
 #include "common/service/database.h"
 #include "console/counts.h"
+#include "console/page.h"
+#include "console/record_page.h"
 #include "console/respond.h"
 
 enum {
@@ -147,6 +149,21 @@ static void answer_json(struct visit *visit, const struct act_result *outcome)
 	respond_json(visit, 200, &root);
 }
 
+/* Somebody was faster: the page says what the row is now. */
+static void answer_conflict(struct visit *visit, const struct act_result *outcome)
+{
+	unsigned int status = outcome_statuses[ACT_OUTCOME_CONFLICT];
+	struct html *html = page_begin(visit, PHRASE("Changed meanwhile"));
+
+	html_open(html, "section", "class", "notice bad", "role", "alert", NULL);
+	html_element(html, "p", NULL, say(visit, outcome_words[ACT_OUTCOME_CONFLICT]));
+	html_element(html, "p", "detail", outcome->words);
+	html_close(html, "section");
+	if (database_is_there(visit->context->database))
+		record_page_write_now(visit, html, database_db(visit->context->database));
+	page_end(visit, status, &html);
+}
+
 void ledger_answer(struct visit *visit, const char *action, const char *path, enum result result,
 	const struct act_result *outcome, const struct error *error)
 {
@@ -159,6 +176,10 @@ void ledger_answer(struct visit *visit, const char *action, const char *path, en
 		return;
 	}
 	counts_add_act(action, outcome->outcome);
+	if (outcome->outcome == ACT_OUTCOME_CONFLICT && !visit->is_api) {
+		answer_conflict(visit, outcome);
+		return;
+	}
 	if (outcome->outcome != ACT_OUTCOME_DONE) {
 		respond_problem(visit, outcome_statuses[outcome->outcome],
 			outcome_words[outcome->outcome], outcome->words);

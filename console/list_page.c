@@ -152,16 +152,23 @@ static void write_nothing(const struct visit *visit, struct html *html,
 	html_close(html, "div");
 }
 
-static void write_more(const struct visit *visit, struct html *html, const char *path,
-	const struct list_request *request, const char *more, const char *value,
-	const char *english)
+/* A way on: the same filter, and more behind it. */
+struct way {
+	const char *path;
+	const char *more;
+	const char *value;
+	const char *english;
+};
+
+static void write_way(const struct visit *visit, struct html *html,
+	const struct list_request *request, const struct way *way)
 {
 	struct buffer address = { .text = NULL };
 
-	list_add_address(path, request, &address);
-	buffer_add_text(&address, more);
-	buffer_add_encoded(&address, value);
-	page_link(visit, html, buffer_text(&address), say(visit, english));
+	list_add_address(way->path, request, &address);
+	buffer_add_text(&address, way->more);
+	buffer_add_encoded(&address, way->value);
+	page_link(visit, html, buffer_text(&address), say(visit, way->english));
 	html_text(html, " ");
 	buffer_clear(&address);
 }
@@ -170,17 +177,23 @@ static void write_ways_on(const struct visit *visit, struct html *html,
 	const struct list_view *view, const struct list_request *request,
 	const struct listing_page *page)
 {
+	const char *after = request->request.after;
 	const char *next = listing_page_next(page);
 	char export_path[PATH_SIZE];
 
-	html_open(html, "p", "class", "on", NULL);
-	if (request->request.after != NULL && request->request.after[0] != '\0')
-		write_more(visit, html, view->path, request, "", "", PHRASE("First page"));
-	if (next[0] != '\0')
-		write_more(visit, html, view->path, request, "&after=", next, PHRASE("Next page"));
 	(void)text_format(export_path, sizeof(export_path), "%s/export", view->path);
-	write_more(visit, html, export_path, request, "&format=", "csv", "CSV");
-	write_more(visit, html, export_path, request, "&format=", "jsonl", "JSON Lines");
+	const struct way first = { view->path, "", "", PHRASE("First page") };
+	const struct way on = { view->path, "&after=", next, PHRASE("Next page") };
+	const struct way csv = { export_path, "&format=", "csv", "CSV" };
+	const struct way lines = { export_path, "&format=", "jsonl", "JSON Lines" };
+
+	html_open(html, "p", "class", "on", NULL);
+	if (after != NULL && after[0] != '\0')
+		write_way(visit, html, request, &first);
+	if (next[0] != '\0')
+		write_way(visit, html, request, &on);
+	write_way(visit, html, request, &csv);
+	write_way(visit, html, request, &lines);
 	html_close(html, "p");
 }
 

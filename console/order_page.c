@@ -102,7 +102,7 @@ void order_page_close(struct visit *visit)
 	enum result result = act_close_order(db, &request, &actor.actor, &effect, &outcome, &error);
 	count_close(&effect);
 	format_path(visit, "", path);
-	ledger_answer(visit, "close", path, result, &outcome, &error);
+	ledger_answer(visit, "cancel", path, result, &outcome, &error);
 }
 
 void order_page_ask_extend(struct visit *visit)

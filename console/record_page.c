@@ -233,14 +233,31 @@ static const struct kind *find_kind(const struct visit *visit)
 	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
 		if (text_starts_with(visit->path, kinds[i].folder))
 			return &kinds[i];
-	return &kinds[0];
+	return NULL;
+}
+
+void record_page_write_now(struct visit *visit, struct html *html, struct db *db)
+{
+	const struct kind *kind = find_kind(visit);
+	struct json *record = NULL;
+	struct error error = { .text = "" };
+
+	if (kind != NULL && visit->part[0] != '\0' &&
+		record_read(db, kind->name, visit->part, false, &record, &error) == RESULT_OK) {
+		html_element(html, "h2", NULL, say(visit, PHRASE("What it is now")));
+		record_page_write(visit, html, kind->name, json_get(record, kind->name));
+		html_element(html, "h2", NULL, say(visit, PHRASE("Acts by hand")));
+		record_page_write(visit, html, "audit", json_get(record, "audit"));
+	}
+	json_destroy(&record);
 }
 
 void record_page_show(struct visit *visit)
 {
 	const struct kind *kind = find_kind(visit);
-	struct json *record = record_page_read(visit, kind->name, visit->part);
 
+	REQUIRE(kind != NULL); /* only the routes of these kinds lead here */
+	struct json *record = record_page_read(visit, kind->name, visit->part);
 	if (record == NULL)
 		return;
 	if (visit->is_api) {

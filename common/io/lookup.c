@@ -1,5 +1,6 @@
 /* getaddrinfo_a is an extension of the C library. */
-#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,readability-identifier-naming) */
+#define _GNU_SOURCE
 
 #include "common/io/lookup.h"
 

@@ -73,7 +73,7 @@ static size_t count_of(const char *text, const char *part)
 /* One script, from a file of ours; no style, no handler, nothing from a row that became markup. */
 static void expect_clean_page(const char *path, const struct api_answer *answer)
 {
-	ck_assert_msg(answer->status == 200, "%s: %u %s", path, answer->status, answer->body);
+	ck_assert_msg(answer->status == 200, "%s: %u %.2000s", path, answer->status, answer->body);
 	expect_safe_headers(answer);
 	ck_assert_uint_eq(count_of(answer->body, "<script"), 1);
 	ck_assert_ptr_nonnull(strstr(answer->body, "<script src=\"/console.js\" defer"));

@@ -1,0 +1,312 @@
+/* Acts on the console: once each, told to whoever came second, and written down. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/text.h"
+#include "tests/support/console.h"
+#include "tests/support/process.h"
+#include "tests/support/query.h"
+#include "tests/support/runner.h"
+#include "tests/support/sandbox.h"
+#include "tests/support/wait_until.h"
+
+enum {
+	STATUS_SEE_OTHER = 303,
+	LOCATION_SIZE = 512
+};
+
+static struct sandbox *sandbox;
+static struct query *query;
+static struct console_run console;
+
+static void set_up(void)
+{
+	sandbox_create(SANDBOX_EVERYTHING, &sandbox);
+	query = sandbox_query(sandbox);
+	console_start(&console, sandbox);
+	console_fill(query);
+}
+
+static void tear_down(void)
+{
+	console_leave(&console);
+	sandbox_destroy(&sandbox);
+}
+
+#define AUDIT(where) query_number(query, "SELECT COUNT(*) FROM t_operator_audit WHERE " where)
+
+/* 303, and the page behind it says what was done. */
+static void expect_done(const struct api_answer *answer, const char *person, const char *words)
+{
+	char location[LOCATION_SIZE] = "";
+
+	ck_assert_msg(
+		answer->status == STATUS_SEE_OTHER, "%u %.2000s", answer->status, answer->body);
+	ck_assert(api_client_header(answer, "Location", location, sizeof(location)));
+	console_expect(console_get(&console, person, location), 200, words);
+}
+
+START_TEST(of_two_people_who_requeue_one_task_one_is_told)
+{
+	static const char path[] = "/tasks/1/requeue";
+	char olga[CONSOLE_TEXT_SIZE];
+	char otto[CONSOLE_TEXT_SIZE];
+
+	console_take_form(&console, "olga", path, path, olga);
+	console_take_form(&console, "otto", path, path, otto);
+	expect_done(console_post(&console, "olga",
+			    &(struct console_form){ .path = path, .fields = olga }),
+		"olga", "requeue task 1</strong>: ok");
+	console_expect(console_post(&console, "otto",
+			       &(struct console_form){ .path = path, .fields = otto }),
+		409, "PENDING");
+	console_expect(console_post(&console, "otto",
+			       &(struct console_form){ .path = path, .fields = otto }),
+		409, "olga");
+	ck_assert_int_eq(query_number(query, "SELECT max_retries FROM t_compensation"), 10);
+	ck_assert_int_eq(AUDIT("action = 'requeue' AND result = 'ok' AND actor = 'olga'"), 1);
+	ck_assert_int_eq(AUDIT("action = 'requeue' AND result = 'conflict' AND actor = 'otto'"), 1);
+	ck_assert_int_eq(
+		query_number(query, "SELECT COUNT(*) FROM t_alert WHERE state = 'FIRING'"), 0);
+}
+END_TEST
+
+START_TEST(the_same_form_sent_twice_acts_once)
+{
+	static const char path[] = "/tasks/1/requeue";
+	char fields[CONSOLE_TEXT_SIZE];
+	char first[LOCATION_SIZE] = "";
+	char second[LOCATION_SIZE] = "";
+	const struct console_form form = { .path = path, .fields = fields };
+
+	console_take_form(&console, "olga", path, path, fields);
+	const struct api_answer *answer = console_post(&console, "olga", &form);
+	ck_assert_uint_eq(answer->status, STATUS_SEE_OTHER);
+	ck_assert(api_client_header(answer, "Location", first, sizeof(first)));
+	answer = console_post(&console, "olga", &form);
+	ck_assert_uint_eq(answer->status, STATUS_SEE_OTHER);
+	ck_assert(api_client_header(answer, "Location", second, sizeof(second)));
+	ck_assert_str_eq(first, second);
+	ck_assert_int_eq(AUDIT("action = 'requeue'"), 1);
+	ck_assert_int_eq(query_number(query, "SELECT max_retries FROM t_compensation"), 10);
+}
+END_TEST
+
+START_TEST(an_idempotency_key_is_carried_out_once)
+{
+	static const char path[] = "/api/v1/tasks/1/requeue";
+	static const char key[] = "Idempotency-Key: my-key-1\r\n";
+
+	console_expect(console_call(&console, "robot", path, "{}", key), 200, "\"repeat\":false");
+	console_expect(console_call(&console, "robot", path, "{}", key), 200, "\"repeat\":true");
+	console_expect(console_call(&console, "robot", path, "{}", "Idempotency-Key: a b\r\n"), 400,
+		"Idempotency-Key");
+	ck_assert_int_eq(AUDIT("request_id = 'my-key-1' AND auth = 'token'"), 1);
+}
+END_TEST
+
+START_TEST(an_unpaid_order_is_closed_by_hand_and_others_are_not)
+{
+	static const char open[] = "/orders/OPEN-1/close";
+	static const char paid[] = "/orders/PAID-1/close";
+
+	console_expect(
+		console_submit(&console, "olga", open, open, "confirm=WRON&reason=customer+asked"),
+		400, "");
+	console_expect(
+		console_submit(&console, "olga", open, open, "confirm=EN-1&reason=no"), 400, "");
+	expect_done(
+		console_submit(&console, "olga", open, open, "confirm=EN-1&reason=customer+asked"),
+		"olga", "cancel order OPEN-1</strong>: ok");
+	console_expect(
+		console_submit(&console, "olga", open, open, "confirm=EN-1&reason=customer+asked"),
+		422, "CLOSED");
+	console_expect(
+		console_submit(&console, "olga", paid, paid, "confirm=ID-1&reason=customer+asked"),
+		422, "PAID");
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_outbox_event WHERE order_no = "
+					     "'OPEN-1' AND event_type = 'ORDER_CLOSED'"),
+		1);
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE order_no = "
+					     "'OPEN-1'"),
+		1);
+	ck_assert_int_eq(
+		AUDIT("action = 'cancel' AND result = 'refused' AND target_id = 'PAID-1'"), 1);
+}
+END_TEST
+
+START_TEST(a_deadline_is_moved_and_a_viewer_moves_nothing)
+{
+	static const char path[] = "/orders/OPEN-2/extend";
+	char fields[CONSOLE_TEXT_SIZE];
+
+	expect_done(console_submit(
+			    &console, "olga", path, path, "until=&by=30m&reason=the+buyer+asked"),
+		"olga", "extend order OPEN-2</strong>: ok");
+	console_expect(console_submit(&console, "olga", path, path, "by=&reason=nothing+given"),
+		400, "until");
+	ck_assert_int_eq(
+		query_number(query, "SELECT expire_time > UTC_TIMESTAMP(3) + INTERVAL 80 MINUTE "
+				    "FROM t_order WHERE order_no = 'OPEN-2'"),
+		1);
+	console_take_form(&console, "olga", path, path, fields);
+	ck_assert_uint_eq(console_post(&console, "vera",
+				  &(struct console_form){ .path = path, .fields = fields })
+				  ->status,
+		403);
+}
+END_TEST
+
+START_TEST(a_task_is_resolved_and_a_red_check_wants_an_admin)
+{
+	static const char path[] = "/tasks/1/resolve";
+
+	query_run(query, "INSERT INTO t_compensation (kind, target, idempotency_key, order_no, "
+			 "payload) VALUES ('WEBHOOK', 'coupons', 'webhook:1', 'CLOSED-1', '{}')");
+	console_expect(console_get(&console, "olga", path), 200, "class=\"bad\"");
+	console_expect(console_submit(&console, "olga", path, path,
+			       "code=fixed_elsewhere&reason=stock+was+given+back"),
+		403, "");
+	expect_done(console_submit(&console, "anna", path, path,
+			    "code=fixed_elsewhere&reason=stock+was+given+back&order_no=CLOSED-1"),
+		"anna", "resolve task 1</strong>: ok");
+	ck_assert_int_eq(AUDIT("action = 'resolve' AND result = 'refused' AND actor = 'olga'"), 1);
+}
+END_TEST
+
+START_TEST(a_selection_says_what_became_of_each)
+{
+	static const char path[] = "/tasks/requeue";
+
+	console_fill_dead(query, "MORE-", 2);
+	query_run(query, "UPDATE t_compensation SET status = 'DONE' WHERE id = 2");
+	const struct api_answer *answer = console_submit(
+		&console, "olga", "/tasks/requeue?id=1&id=2&id=3", path, "id=1&id=2&id=3");
+
+	console_expect(answer, 200, "conflict");
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE status = "
+					     "'PENDING'"),
+		2);
+	console_expect(console_get(&console, "olga", "/tasks/requeue"), 400, "Nothing is selected");
+	console_expect(console_get(&console, "olga", "/tasks/requeue?id=x"), 400, "");
+}
+END_TEST
+
+START_TEST(an_outbox_row_is_replayed_and_rules_and_silences_are_kept)
+{
+	expect_done(console_submit(&console, "anna", "/rules/add", "/rules/add",
+			    "channel=app&timeout=15m&priority=3&reason=a+shorter+one"),
+		"anna", "</strong>: ok");
+	expect_done(console_submit(&console, "anna", "/rules/2/end", "/rules/2/end",
+			    "end=&reason=not+needed"),
+		"anna", "</strong>: ok");
+	expect_done(console_submit(&console, "olga", "/alerts/1/silence", "/alerts/1/silence",
+			    "for=2h&reason=known+trouble"),
+		"olga", "silence alert 1</strong>: ok");
+	console_expect(console_submit(&console, "olga", "/outbox/replay?id=1", "/outbox/replay",
+			       "id=1&reason="),
+		200, "done");
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_outbox_event WHERE status = "
+					     "'NEW' AND id = 1"),
+		1);
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_alert WHERE silenced_until > "
+					     "UTC_TIMESTAMP(3) + INTERVAL 1 HOUR"),
+		1);
+}
+END_TEST
+
+static bool is_bulk_over(void *context)
+{
+	const struct api_answer *answer = console_get(&console, "olga", context);
+
+	return strstr(answer->body, "id=\"state\">done<") != NULL ||
+	       strstr(answer->body, "id=\"state\">stopped<") != NULL;
+}
+
+START_TEST(a_bulk_takes_exactly_what_its_preview_showed)
+{
+	static const char path[] = "/tasks/bulk";
+	char fields[CONSOLE_TEXT_SIZE];
+	char location[LOCATION_SIZE] = "";
+
+	console_fill_dead(query, "BULK-", 25);
+	query_run(query, "UPDATE t_compensation SET status = 'RUNNING' WHERE id = 5");
+	const struct api_answer *answer = console_get(&console, "olga", path);
+	console_expect(answer, 200, "id=\"count\">25<");
+	const char *id = strstr(answer->body, "name=\"bulk_id\" value=\"");
+	char bulk[64];
+	(void)text_format(bulk, sizeof(bulk), "%.26s", id + strlen("name=\"bulk_id\" value=\""));
+	/* One that is older dies later, and some are new. */
+	query_run(query, "UPDATE t_compensation SET status = 'DEAD' WHERE id = 5");
+	console_fill_dead(query, "LATER-", 3);
+	console_take_form(&console, "olga", path, path, fields);
+	char all[CONSOLE_TEXT_SIZE];
+	(void)text_format(all, sizeof(all), "%s&bulk_id=%s&count=24", fields, bulk);
+	const struct console_form form = { .path = path, .fields = all };
+	console_expect(console_post(&console, "olga", &form), 422, "number");
+	(void)text_format(all, sizeof(all), "%s&bulk_id=%s&count=25", fields, bulk);
+	answer = console_post(&console, "olga", &form);
+	ck_assert_uint_eq(answer->status, STATUS_SEE_OTHER);
+	ck_assert(api_client_header(answer, "Location", location, sizeof(location)));
+	WAIT_UNTIL(is_bulk_over, location);
+	ck_assert_int_eq(query_number(query,
+				 "SELECT COUNT(*) FROM t_operator_audit WHERE bulk_id = "
+				 "'%s' AND result = 'ok'",
+				 bulk),
+		25);
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE status = "
+					     "'DEAD'"),
+		4);
+}
+END_TEST
+
+START_TEST(a_bulk_is_stopped_and_the_rest_stays)
+{
+	static const char path[] = "/tasks/bulk";
+	char location[LOCATION_SIZE] = "";
+	char stop[LOCATION_SIZE + 8];
+
+	console_fill_dead(query, "BULK-", 60);
+	const struct api_answer *answer = console_get(&console, "olga", path);
+	const char *id = strstr(answer->body, "name=\"bulk_id\" value=\"");
+	char fields[CONSOLE_TEXT_SIZE];
+	char bulk[64];
+	(void)text_format(bulk, sizeof(bulk), "bulk_id=%.26s&count=61",
+		id + strlen("name=\"bulk_id\" value=\""));
+	console_take_form(&console, "olga", path, path, fields);
+	size_t size = strlen(fields);
+	(void)text_format(fields + size, sizeof(fields) - size, "&%s", bulk);
+	answer = console_post(
+		&console, "olga", &(struct console_form){ .path = path, .fields = fields });
+	ck_assert_uint_eq(answer->status, STATUS_SEE_OTHER);
+	ck_assert(api_client_header(answer, "Location", location, sizeof(location)));
+	(void)text_format(stop, sizeof(stop), "%s/stop", location);
+	ck_assert_uint_eq(
+		console_submit(&console, "olga", location, stop, "")->status, STATUS_SEE_OTHER);
+	console_expect(console_get(&console, "olga", location), 200, "id=\"state\">stopped<");
+	int64_t dead = query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE status = "
+					   "'DEAD'");
+	ck_assert_int_gt(dead, 0);
+	ck_assert_int_eq(AUDIT("bulk_id IS NOT NULL AND result = 'ok'"), 61 - dead);
+}
+END_TEST
+
+int main(void)
+{
+	const struct runner_fixture fixture = { set_up, tear_down };
+	const TTest *const tests[] = {
+		of_two_people_who_requeue_one_task_one_is_told,
+		the_same_form_sent_twice_acts_once,
+		an_idempotency_key_is_carried_out_once,
+		an_unpaid_order_is_closed_by_hand_and_others_are_not,
+		a_deadline_is_moved_and_a_viewer_moves_nothing,
+		a_task_is_resolved_and_a_red_check_wants_an_admin,
+		a_selection_says_what_became_of_each,
+		an_outbox_row_is_replayed_and_rules_and_silences_are_kept,
+		a_bulk_takes_exactly_what_its_preview_showed,
+		a_bulk_is_stopped_and_the_rest_stays,
+	};
+
+	sandbox_need_servers();
+	return runner_run_with("console_acts", &fixture, tests, ARRAY_LENGTH(tests));
+}
