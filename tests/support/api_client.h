@@ -12,7 +12,7 @@ struct api_client;
 
 enum {
 	API_CLIENT_NO_ANSWER = 0, /* instead of a status: refused, cut off, or the time is up */
-	API_CLIENT_BODY_SIZE = 262144,
+	API_CLIENT_BODY_SIZE = 1048576,
 	API_CLIENT_HEAD_SIZE = 4096,
 	API_CLIENT_SIGNATURE_SIZE = 160,
 };

@@ -1,0 +1,258 @@
+/* The console in a real browser: reading, filtering, keyboard, narrow, dark, in both languages. */
+#include <string.h>
+
+#include "common/base/text.h"
+#include "tests/support/browser.h"
+#include "tests/support/console.h"
+#include "tests/support/query.h"
+#include "tests/support/rabbit.h"
+#include "tests/support/runner.h"
+#include "tests/support/sandbox.h"
+
+enum {
+	URL_SIZE = 256
+};
+
+static struct sandbox *sandbox;
+static struct query *query;
+static struct console_run console;
+static struct browser *browser;
+
+/* A message that could not be read, parked with a hostile text. */
+static void park(void)
+{
+	static const char body[] = CONSOLE_HOSTILE;
+	const struct rabbit_header headers[] = { { "x-lapse-reason", "malformed", 0 },
+		{ "x-lapse-origin", "lapse.timeout.due", 0 } };
+	const struct rabbit_message message = {
+		.routing_key = "lapse.parked",
+		.body = body,
+		.body_size = strlen(body),
+		.message_id = "m-1",
+		.type = "order.timeout.v1",
+		.content_type = "application/json",
+		.headers = headers,
+		.header_count = ARRAY_LENGTH(headers),
+	};
+
+	rabbit_declare_queue(sandbox_rabbit(sandbox), "lapse.parked");
+	rabbit_declare_queue(sandbox_rabbit(sandbox), "lapse.timeout.due");
+	rabbit_publish(sandbox_rabbit(sandbox), &message);
+}
+
+/* Closes of the last hour, so that the charts have something to show. */
+static void fill_closes(void)
+{
+	for (int i = 0; i < 55; i++)
+		query_run(query,
+			"INSERT INTO t_order (order_no, user_id, amount_cents, expire_time, status, "
+			"close_time, close_reason, close_source) SELECT CONCAT('S%d-', id), 7, 100, "
+			"UTC_TIMESTAMP(3) - INTERVAL %d MINUTE, 'CLOSED', UTC_TIMESTAMP(3) - "
+			"INTERVAL %d MINUTE + INTERVAL (%d + id * 3) * 1000 MICROSECOND, 'TIMEOUT', "
+			"'message' FROM t_order WHERE order_no IN ('OPEN-1', 'OPEN-2', 'PAID-1') "
+			"LIMIT %d",
+			i, i + 2, i + 2, i * 7 % 40 + 5, i * 5 % 3 + 1);
+}
+
+static void set_up(void)
+{
+	sandbox_create(SANDBOX_EVERYTHING, &sandbox);
+	query = sandbox_query(sandbox);
+	sandbox_set(sandbox, "LAPSE_ENV_LABEL", "prod");
+	console_fill(query);
+	console_fill_dead(query, "DEAD-", 12);
+	fill_closes();
+	park();
+	console_start(&console, sandbox);
+	browser_create(sandbox, BROWSER_WITH_SCRIPT, &browser);
+}
+
+static void tear_down(void)
+{
+	browser_destroy(&browser);
+	console_leave(&console);
+	sandbox_destroy(&sandbox);
+}
+
+/* As a person; the browser remembers the log-in. */
+static void open_as(const char *person, const char *path)
+{
+	char url[URL_SIZE];
+
+	(void)text_format(
+		url, sizeof(url), "http://%s:secret@127.0.0.1:%u%s", person, console.port, path);
+	browser_open(browser, url);
+}
+
+static void open_page(const char *path)
+{
+	char url[URL_SIZE];
+
+	(void)text_format(url, sizeof(url), "http://127.0.0.1:%u%s", console.port, path);
+	browser_open(browser, url);
+}
+
+static const struct {
+	const char *path;
+	const char *words;
+	const char *image;
+} pages[] = {
+	{ "/", "Broken promises", "overview" },
+	{ "/tasks", "DEAD-12", "tasks" },
+	{ "/tasks/1", "CLOSED-1", "task" },
+	{ "/tasks/1/resolve", "The order is in a final state", "resolve" },
+	{ "/orders", "TIMEOUT", "orders" },
+	{ "/orders/CLOSED-1", "timeline", "order" },
+	{ "/orders/OPEN-1/close", "This cannot be taken back", "close" },
+	{ "/outbox?state=SENT", "ORDER_CREATED", "outbox" },
+	{ "/payments", "LATE", "payments" },
+	{ "/parked", "malformed", "parked" },
+	{ "/queues", "lapse.timeout.due", "queues" },
+	{ "/rules", "app", "rules" },
+	{ "/alerts", "TASK_DEAD", "alerts" },
+	{ "/fleet", "LAPSE_CONSOLE_FLEET", "fleet" },
+	{ "/audit", "Nothing has been done by hand", "audit" },
+	{ "/about", "Apache-2.0", "about" },
+	{ "/tasks/bulk", "Exactly these rows", "bulk" },
+};
+
+/* Words that came from rows stand in the page as they are; nothing of them was carried out. */
+static void expect_harmless(void)
+{
+	ck_assert_int_eq(browser_count(browser, "img"), 0);
+	ck_assert_int_eq(browser_count(browser, "script"), 1);
+	ck_assert_int_eq(browser_count(browser, "[style], style"), 0);
+}
+
+START_TEST(every_page_opens_and_hostile_text_stays_text)
+{
+	open_as("anna", "/");
+	for (size_t i = 0; i < ARRAY_LENGTH(pages); i++) {
+		open_page(pages[i].path);
+		browser_expect(browser, pages[i].words);
+		expect_harmless();
+		browser_shoot(browser, pages[i].image);
+	}
+	open_page("/tasks/1");
+	browser_expect(browser, "<script>alert(1)</script>\"'&<img src=x");
+	open_page("/rules");
+	browser_expect(browser, "<script>alert(1)</script>");
+	open_page("/parked");
+	browser_click(browser, "tbody a");
+	browser_expect(browser, "<script>alert(1)</script>");
+	expect_harmless();
+}
+END_TEST
+
+START_TEST(a_filter_travels_in_the_address)
+{
+	char url[BROWSER_TEXT_SIZE];
+
+	open_as("vera", "/tasks");
+	ck_assert_int_eq(browser_count(browser, "tbody tr"), 13);
+	browser_type(browser, "input[name=order]", "DEAD-7");
+	browser_click(browser, "form.filters button");
+	browser_expect(browser, "Shown: ");
+	browser_expect(browser, "order DEAD-7");
+	ck_assert_int_eq(browser_count(browser, "tbody tr"), 1);
+	browser_evaluate(browser, "location.search", url);
+	ck_assert_ptr_nonnull(strstr(url, "order=DEAD-7"));
+	browser_reload(browser);
+	ck_assert_int_eq(browser_count(browser, "tbody tr"), 1);
+	browser_type(browser, "input[name=error]", "nothing like this");
+	browser_click(browser, "form.filters button");
+	browser_expect(browser, "Nothing matches");
+}
+END_TEST
+
+START_TEST(the_keyboard_is_enough)
+{
+	char name[BROWSER_TEXT_SIZE];
+
+	open_as("olga", "/orders");
+	browser_press(browser, "/");
+	browser_evaluate(browser, "document.activeElement.name", name);
+	ck_assert_str_eq(name, "order");
+	/* In a field a slash is a slash. */
+	browser_press(browser, "/");
+	browser_evaluate(browser, "document.activeElement.value", name);
+	ck_assert_str_eq(name, "/");
+	open_page("/");
+	browser_press(browser, "\\uE004");
+	browser_evaluate(browser, "document.activeElement.className", name);
+	ck_assert_str_eq(name, "skip");
+}
+END_TEST
+
+/* The page itself never scrolls sideways; wide tables do, in their own box. */
+static void expect_narrow(const char *path)
+{
+	char answer[BROWSER_TEXT_SIZE];
+
+	open_page(path);
+	browser_evaluate(
+		browser, "document.documentElement.scrollWidth <= window.innerWidth", answer);
+	ck_assert_msg(strcmp(answer, "true") == 0, "%s is wider than the window", path);
+}
+
+START_TEST(a_narrow_screen_shows_everything)
+{
+	open_as("olga", "/");
+	browser_resize(browser, 390, 844);
+	for (size_t i = 0; i < ARRAY_LENGTH(pages); i++)
+		expect_narrow(pages[i].path);
+	open_page("/");
+	browser_shoot(browser, "overview-narrow");
+	open_page("/tasks");
+	browser_shoot(browser, "tasks-narrow");
+}
+END_TEST
+
+START_TEST(a_dark_screen_is_dark)
+{
+	static const char background[] = "getComputedStyle(document.body).backgroundColor";
+	char light[BROWSER_TEXT_SIZE];
+	char dark[BROWSER_TEXT_SIZE];
+
+	open_as("olga", "/");
+	browser_set_dark(browser, false);
+	browser_evaluate(browser, background, light);
+	browser_set_dark(browser, true);
+	browser_evaluate(browser, background, dark);
+	ck_assert_str_eq(light, "rgb(247, 248, 250)");
+	ck_assert_str_eq(dark, "rgb(18, 22, 28)");
+	browser_shoot(browser, "overview-dark");
+	open_page("/orders/CLOSED-1");
+	browser_shoot(browser, "order-dark");
+}
+END_TEST
+
+START_TEST(the_other_language_is_there)
+{
+	console_leave(&console);
+	sandbox_set(sandbox, "LAPSE_CONSOLE_LANG", "zh-CN");
+	console_start(&console, sandbox);
+	open_as("olga", "/");
+	browser_expect(browser, "逾期订单");
+	browser_shoot(browser, "overview-zh");
+	open_page("/tasks");
+	browser_expect(browser, "重试次数");
+}
+END_TEST
+
+int main(void)
+{
+	const struct runner_fixture fixture = { set_up, tear_down };
+	const TTest *const tests[] = {
+		every_page_opens_and_hostile_text_stays_text,
+		a_filter_travels_in_the_address,
+		the_keyboard_is_enough,
+		a_narrow_screen_shows_everything,
+		a_dark_screen_is_dark,
+		the_other_language_is_there,
+	};
+
+	sandbox_need_servers();
+	browser_need();
+	return runner_run_with("console_pages", &fixture, tests, ARRAY_LENGTH(tests));
+}
