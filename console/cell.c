@@ -132,6 +132,9 @@ void cell_write(const struct visit *visit, struct html *html, const struct listi
 		html_open(html, "td", "class", "time", NULL);
 		break;
 	case LISTING_TYPE_TEXT:
+		html_open(html, "td", "class",
+			text_equals(column->name, "last_error") ? "long" : NULL, NULL);
+		break;
 	case LISTING_TYPE_ID:
 	case LISTING_TYPE_BOOL:
 		html_open(html, "td", NULL);

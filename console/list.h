@@ -47,7 +47,4 @@ MUST_USE enum result list_read_request(
 /* path, and the filters of the request with their values behind "?"; the caller adds "&..." */
 void list_add_address(const char *path, const struct list_request *request, struct buffer *buffer);
 
-/* The name of a column or filter for people. */
-void list_write_name(const struct visit *visit, struct html *html, const char *name);
-
 #endif

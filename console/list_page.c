@@ -66,7 +66,7 @@ static void write_head_row(const struct visit *visit, struct html *html,
 	}
 	for (size_t i = 0; i < count; i++) {
 		html_open(html, "th", "scope", "col", NULL);
-		list_write_name(visit, html, columns[i].name);
+		page_name(visit, html, columns[i].name);
 		html_close(html, "th");
 	}
 	html_close(html, "tr");

@@ -2,12 +2,7 @@
 
 #include "common/base/text.h"
 #include "console/buffer.h"
-#include "console/html.h"
 #include "console/list.h"
-
-enum {
-	NAME_SIZE = 64
-};
 
 /* Names of the address that are no filters. */
 static const char *const page_names[] = { "after", "limit", "audit", "unmask", "format", "csrf",
@@ -62,17 +57,4 @@ void list_add_address(const char *path, const struct list_request *request, stru
 		buffer_add_text(buffer, "=");
 		buffer_add_encoded(buffer, request->values[i].value);
 	}
-}
-
-/* "order_no" reads "order no" where there is no other text for it. */
-void list_write_name(const struct visit *visit, struct html *html, const char *name)
-{
-	const char *text = say(visit, name);
-	char plain[NAME_SIZE];
-
-	(void)text_copy(plain, sizeof(plain), text);
-	for (char *place = plain; *place != '\0'; place++)
-		if (*place == '_')
-			*place = ' ';
-	html_text(html, plain);
 }

@@ -15,6 +15,7 @@
 
 enum {
 	FILLED_SIZE = 1024,
+	NAME_SIZE = 64,
 	PATH_SIZE = 1024,
 };
 
@@ -36,6 +37,18 @@ void page_element(const struct visit *visit, struct html *html, const char *tag,
 	const char *class_name, const char *english)
 {
 	html_element(html, tag, class_name, say(visit, english));
+}
+
+void page_name(const struct visit *visit, struct html *html, const char *name)
+{
+	const char *text = say(visit, name);
+	char plain[NAME_SIZE];
+
+	(void)text_copy(plain, sizeof(plain), text);
+	for (char *place = plain; *place != '\0'; place++)
+		if (*place == '_')
+			*place = ' ';
+	html_text(html, plain);
 }
 
 void page_link(const struct visit *visit, struct html *html, const char *path, const char *text)
@@ -125,7 +138,9 @@ void page_field(const struct visit *visit, struct html *html, const char *name, 
 	const char *value, const char *hint)
 {
 	html_open(html, "label", NULL);
-	page_element(visit, html, "span", NULL, english);
+	html_open(html, "span", NULL);
+	page_name(visit, html, english);
+	html_close(html, "span");
 	html_void(html, "input", "name", name, "value", value, "placeholder", hint, "maxlength",
 		"500", "autocomplete", "off", NULL);
 	html_close(html, "label");
@@ -135,7 +150,9 @@ void page_choice(const struct visit *visit, struct html *html, const char *name,
 	const char *english, const char *const *words, const char *chosen)
 {
 	html_open(html, "label", NULL);
-	page_element(visit, html, "span", NULL, english);
+	html_open(html, "span", NULL);
+	page_name(visit, html, english);
+	html_close(html, "span");
 	html_open(html, "select", "name", name, NULL);
 	html_open(html, "option", "value", "", NULL);
 	html_text(html, "–");

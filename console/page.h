@@ -22,6 +22,8 @@ void page_fill(const struct visit *visit, struct html *html, const char *english
 	const char *second);
 void page_element(const struct visit *visit, struct html *html, const char *tag,
 	const char *class_name, const char *english);
+/* The name of a column or filter for people: "order_no" reads "order no" where it has no text. */
+void page_name(const struct visit *visit, struct html *html, const char *name);
 /* A link to a path of ours, which is encoded already; english or a text as it is. */
 void page_link(const struct visit *visit, struct html *html, const char *path, const char *text);
 /* "/tasks/" and a name as one part of the path. */
@@ -39,7 +41,7 @@ void page_form(const struct visit *visit, struct html *html, const char *path);
 void page_form_end(
 	const struct visit *visit, struct html *html, const char *class_name, const char *english);
 void page_hidden(struct html *html, const char *name, const char *value);
-/* A labelled field; hint may be NULL. */
+/* A labelled field; english may be the name of a column; hint may be NULL. */
 void page_field(const struct visit *visit, struct html *html, const char *name, const char *english,
 	const char *value, const char *hint);
 void page_choice(const struct visit *visit, struct html *html, const char *name,

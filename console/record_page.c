@@ -88,10 +88,13 @@ static const char *scalar_text(const struct json *value, char buffer[SCALAR_SIZE
 	return NULL;
 }
 
+static const char timeline[] = "timeline";
+
 struct writing {
 	const struct visit *visit;
 	struct html *html;
-	const char *folder; /* of the ids */
+	const char *folder;  /* of the ids */
+	const char *subject; /* the member the page is about */
 	const struct json *row;
 	const char *columns[COLUMN_MAX];
 	size_t column_count;
@@ -119,7 +122,7 @@ static void write_property(void *context, const char *name, const struct json *v
 	struct writing *writing = context;
 
 	html_open(writing->html, "dt", NULL);
-	list_write_name(writing->visit, writing->html, name);
+	page_name(writing->visit, writing->html, name);
 	html_close(writing->html, "dt");
 	html_open(writing->html, "dd", NULL);
 	write_value(writing, name, value);
@@ -141,7 +144,7 @@ static void write_head(struct writing *writing)
 	html_open(writing->html, "tr", NULL);
 	for (size_t i = 0; i < writing->column_count; i++) {
 		html_open(writing->html, "th", "scope", "col", NULL);
-		list_write_name(writing->visit, writing->html, writing->columns[i]);
+		page_name(writing->visit, writing->html, writing->columns[i]);
 		html_close(writing->html, "th");
 	}
 	html_close(writing->html, "tr");
@@ -183,7 +186,7 @@ void record_page_write(
 
 	html_open(html, "section", NULL);
 	html_open(html, "h2", NULL);
-	list_write_name(visit, html, name);
+	page_name(visit, html, name);
 	html_close(html, "h2");
 	if (json_is_array(value)) {
 		write_table(&writing, value);
@@ -199,10 +202,18 @@ void record_page_write(
 	html_close(html, "section");
 }
 
+/* What has been written before the others, which come in their own order. */
+static bool is_first(const struct writing *writing, const char *name)
+{
+	return text_equals(name, writing->subject) || text_equals(name, timeline);
+}
+
 static void write_member(void *context, const char *name, const struct json *value)
 {
 	struct writing *writing = context;
 
+	if (is_first(writing, name))
+		return;
 	record_page_write(writing->visit, writing->html, name, value);
 }
 
@@ -268,7 +279,10 @@ void record_page_show(struct visit *visit)
 	html_element(html, "p", "subject", visit->part);
 	if (kind->write_acts != NULL)
 		kind->write_acts(visit, html, record);
-	struct writing writing = { .visit = visit, .html = html };
+	struct writing writing = { .visit = visit, .html = html, .subject = kind->name };
+	record_page_write(visit, html, kind->name, json_get(record, kind->name));
+	if (json_get(record, timeline) != NULL)
+		record_page_write(visit, html, timeline, json_get(record, timeline));
 	json_each(record, write_member, &writing);
 	html_open(html, "p", "class", "on", NULL);
 	char path[VISIT_PATH_SIZE + 16];

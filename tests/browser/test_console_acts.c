@@ -116,6 +116,9 @@ START_TEST(a_bulk_asks_for_the_number_and_shows_how_far_it_is)
 	browser_expect(olga, "of 13 rows");
 	browser_shoot(olga, "bulk-running");
 	WAIT_UNTIL(is_bulk_done, olga);
+	open_as(olga, "olga", "/audit");
+	browser_expect(olga, "requeue");
+	browser_shoot(olga, "audit");
 	ck_assert_int_eq(count_tasks("DEAD"), 0);
 }
 END_TEST

@@ -8,6 +8,7 @@
 #include "tests/support/rabbit.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
+#include "tests/support/wait_until.h"
 
 enum {
 	URL_SIZE = 256
@@ -54,6 +55,23 @@ static void fill_closes(void)
 			i, i + 2, i + 2, i * 7 % 40 + 5, i * 5 % 3 + 1);
 }
 
+/* Nothing is missing, and the errors of most tasks read as they do in life. */
+static void make_plausible(void)
+{
+	query_run(query,
+		"UPDATE t_compensation SET last_error = 'HTTP 503: stock service is restarting' "
+		"WHERE order_no LIKE 'DEAD-%%';"
+		"DELETE FROM t_order_item WHERE order_id IN (SELECT id FROM t_order WHERE order_no = "
+		"'CLOSED-1');"
+		"INSERT INTO t_order_item (id, order_id, sku_id, quantity) SELECT 1000 + id, id, "
+		"'SKU-1', 2 FROM t_order WHERE order_no LIKE 'DEAD-%%' OR order_no = 'CLOSED-1';"
+		"UPDATE t_compensation c JOIN t_order o ON o.order_no = c.order_no SET "
+		"c.idempotency_key = CONCAT('restore:', c.order_no, ':', 1000 + o.id);"
+		"INSERT INTO t_outbox_event (event_type, order_no, status, sent_at) SELECT "
+		"'ORDER_CLOSED', order_no, 'SENT', UTC_TIMESTAMP(3) FROM t_order WHERE status = "
+		"'CLOSED'");
+}
+
 static void set_up(void)
 {
 	sandbox_create(SANDBOX_EVERYTHING, &sandbox);
@@ -62,7 +80,11 @@ static void set_up(void)
 	console_fill(query);
 	console_fill_dead(query, "DEAD-", 12);
 	fill_closes();
+	make_plausible();
 	park();
+	uint16_t port = sandbox_free_port();
+	sandbox_set(sandbox, "LAPSE_OPS_ADDR", "127.0.0.1:%u", port);
+	sandbox_set(sandbox, "LAPSE_CONSOLE_FLEET", "localhost:%u,nowhere.invalid:9464", port);
 	console_start(&console, sandbox);
 	browser_create(sandbox, BROWSER_WITH_SCRIPT, &browser);
 }
@@ -92,6 +114,31 @@ static void open_page(const char *path)
 	browser_open(browser, url);
 }
 
+/* Some figures come a moment after the start. */
+struct opening {
+	const char *path;
+	const char *words;
+};
+
+static bool is_opened(void *context)
+{
+	const struct opening *opening = context;
+	char text[BROWSER_TEXT_SIZE];
+
+	open_page(opening->path);
+	browser_text(browser, "body", text);
+	return strstr(text, opening->words) != NULL;
+}
+
+static void open_until(const char *path, const char *words)
+{
+	struct opening opening = { path, words };
+
+	ck_assert_msg(
+		wait_until(is_opened, &opening, WAIT_LIMIT_MS), "%s never showed %s", path, words);
+	browser_expect(browser, words);
+}
+
 static const struct {
 	const char *path;
 	const char *words;
@@ -104,14 +151,14 @@ static const struct {
 	{ "/orders", "TIMEOUT", "orders" },
 	{ "/orders/CLOSED-1", "timeline", "order" },
 	{ "/orders/OPEN-1/close", "This cannot be taken back", "close" },
-	{ "/outbox?state=SENT", "ORDER_CREATED", "outbox" },
+	{ "/outbox?state=SENT", "ORDER_CLOSED", "outbox" },
 	{ "/payments", "LATE", "payments" },
 	{ "/parked", "malformed", "parked" },
 	{ "/queues", "lapse.timeout.due", "queues" },
 	{ "/rules", "app", "rules" },
 	{ "/alerts", "TASK_DEAD", "alerts" },
-	{ "/fleet", "LAPSE_CONSOLE_FLEET", "fleet" },
-	{ "/audit", "Nothing has been done by hand", "audit" },
+	{ "/fleet", "lapse-console", "fleet" },
+	{ "/audit", "Nothing has been done by hand", NULL },
 	{ "/about", "Apache-2.0", "about" },
 	{ "/tasks/bulk", "Exactly these rows", "bulk" },
 };
@@ -128,10 +175,10 @@ START_TEST(every_page_opens_and_hostile_text_stays_text)
 {
 	open_as("anna", "/");
 	for (size_t i = 0; i < ARRAY_LENGTH(pages); i++) {
-		open_page(pages[i].path);
-		browser_expect(browser, pages[i].words);
+		open_until(pages[i].path, pages[i].words);
 		expect_harmless();
-		browser_shoot(browser, pages[i].image);
+		if (pages[i].image != NULL)
+			browser_shoot(browser, pages[i].image);
 	}
 	open_page("/tasks/1");
 	browser_expect(browser, "<script>alert(1)</script>\"'&<img src=x");
@@ -230,6 +277,7 @@ END_TEST
 START_TEST(the_other_language_is_there)
 {
 	console_leave(&console);
+	sandbox_kill(sandbox, console.process);
 	sandbox_set(sandbox, "LAPSE_CONSOLE_LANG", "zh-CN");
 	console_start(&console, sandbox);
 	open_as("olga", "/");
