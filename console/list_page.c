@@ -28,7 +28,8 @@ static void write_filter(const struct visit *visit, struct html *html,
 	if (filter->words != NULL)
 		page_choice(visit, html, filter->name, filter->name, filter->words, value);
 	else
-		page_field(visit, html, filter->name, filter->name, value, filter->form);
+		page_field(
+			visit, html, filter->name, filter->name, value, say(visit, filter->form));
 }
 
 static void write_filters(struct visit *visit, struct html *html, const struct list_view *view,

@@ -14,13 +14,16 @@ static int compare(const void *key, const void *item)
 	return strcmp(key, phrase->english);
 }
 
-/* The list is in the order of its keys, which the test makes sure of. */
+/* The lists are in the order of their keys, which tests/checks/phrases.sh makes sure of. */
 const char *phrase_in(enum language language, const char *english)
 {
 	if (language == LANGUAGE_EN)
 		return english;
 	const struct phrase *found =
 		bsearch(english, phrases, phrase_count, sizeof(phrases[0]), compare);
+	if (found == NULL)
+		found = bsearch(
+			english, phrase_names, phrase_name_count, sizeof(phrases[0]), compare);
 	return found == NULL ? english : found->chinese;
 }
 

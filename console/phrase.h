@@ -31,8 +31,10 @@ struct phrase {
 	const char *chinese;
 };
 
-/* For the test. */
+/* What pages say, and the names of what lists and records are made of. */
 extern const struct phrase phrases[];
 extern const size_t phrase_count;
+extern const struct phrase phrase_names[];
+extern const size_t phrase_name_count;
 
 #endif

@@ -19,8 +19,8 @@ struct json *record_page_read(struct visit *visit, const char *kind, const char 
 /* A member of a record: an object as a list of properties, an array as a table. */
 void record_page_write(
 	const struct visit *visit, struct html *html, const char *name, const struct json *value);
-/* What the row of the visit is now, since when, and who acted on it by hand; nothing when it cannot be
- * told. */
+/* What the row of the visit is now, since when, and who acted on it by hand; nothing when it cannot
+ * be told. */
 void record_page_write_now(struct visit *visit, struct html *html, struct db *db);
 /* "" when it is not there. */
 const char *record_page_text(const struct json *object, const char *key);

@@ -1,4 +1,4 @@
-/* Acts in a real browser: two people, a selection, a bulk, a close, and all of it without script. */
+/* Acts in a real browser: two people, a selection, a bulk, a close; one of them without script. */
 #include <string.h>
 
 #include "common/base/text.h"

@@ -46,10 +46,13 @@ static void fill_closes(void)
 {
 	for (int i = 0; i < 55; i++)
 		query_run(query,
-			"INSERT INTO t_order (order_no, user_id, amount_cents, expire_time, status, "
-			"close_time, close_reason, close_source) SELECT CONCAT('S%d-', id), 7, 100, "
+			"INSERT INTO t_order (order_no, user_id, amount_cents, "
+			"expire_time, status, "
+			"close_time, close_reason, close_source) SELECT CONCAT('S%d-', "
+			"id), 7, 100, "
 			"UTC_TIMESTAMP(3) - INTERVAL %d MINUTE, 'CLOSED', UTC_TIMESTAMP(3) - "
-			"INTERVAL %d MINUTE + INTERVAL (%d + id * 3) * 1000 MICROSECOND, 'TIMEOUT', "
+			"INTERVAL %d MINUTE + INTERVAL (%d + id * 3) * 1000 MICROSECOND, "
+			"'TIMEOUT', "
 			"'message' FROM t_order WHERE order_no IN ('OPEN-1', 'OPEN-2', 'PAID-1') "
 			"LIMIT %d",
 			i, i + 2, i + 2, i * 7 % 40 + 5, i * 5 % 3 + 1);
@@ -61,7 +64,8 @@ static void make_plausible(void)
 	query_run(query,
 		"UPDATE t_compensation SET last_error = 'HTTP 503: stock service is restarting' "
 		"WHERE order_no LIKE 'DEAD-%%';"
-		"DELETE FROM t_order_item WHERE order_id IN (SELECT id FROM t_order WHERE order_no = "
+		"DELETE FROM t_order_item WHERE order_id IN (SELECT id FROM t_order "
+		"WHERE order_no = "
 		"'CLOSED-1');"
 		"INSERT INTO t_order_item (id, order_id, sku_id, quantity) SELECT 1000 + id, id, "
 		"'SKU-1', 2 FROM t_order WHERE order_no LIKE 'DEAD-%%' OR order_no = 'CLOSED-1';"

@@ -125,7 +125,8 @@ void browser_create(struct sandbox *sandbox, unsigned int flags, struct browser 
 		"{\"capabilities\":{\"alwaysMatch\":{\"browserName\":\"chrome\","
 		"\"goog:loggingPrefs\":{\"browser\":\"ALL\"},"
 		"\"goog:chromeOptions\":{\"binary\":\"%s\",\"args\":[\"--headless=new\","
-		"\"--no-sandbox\",\"--disable-gpu\",\"--hide-scrollbars\",\"--disable-dev-shm-usage\","
+		"\"--no-sandbox\",\"--disable-gpu\",\"--hide-scrollbars\","
+		"\"--disable-dev-shm-usage\","
 		"\"--window-size=1280,900\",\"--lang=en\",\"--user-data-dir=%s/%s\"],"
 		"\"prefs\":{\"profile.managed_default_content_settings.javascript\":%d}}}}}",
 		chromium, scratch_folder(), profile, flags == BROWSER_WITHOUT_SCRIPT ? 2 : 1);
