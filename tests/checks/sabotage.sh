@@ -9,14 +9,14 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-readonly LIST=$PWD/tests/sabotage.list
 readonly SOURCE=$PWD
 readonly TREE=$PWD/build/sabotage
+readonly LIST=$TREE/tests/sabotage.list
 readonly STACK=sabotage
 
 say() { printf '%s\n' "$*"; }
 
-# Only what differs is copied, so that the next run builds little. It also undoes every mutation.
+# Only what differs is copied, so that the next run builds little. It also undoes what an earlier run left.
 copy_tree() {
 	mkdir -p "$TREE"
 	(cd "$SOURCE" && git ls-files -co --exclude-standard) | while IFS= read -r file; do
@@ -31,6 +31,22 @@ copy_tree() {
 value() {
 	awk -v name="$1" -v key="$2" '$1 == "mutation" { inside = $2 == name }
 		inside && $1 == key { sub(/^[a-z]+[ \t]+/, ""); print; exit }' "$LIST"
+}
+
+# The sources of a mutation, kept while they are broken: whoever works on the tree meanwhile is not in the way.
+files() { awk -v name="$1" '$1 == "mutation" { inside = $2 == name } inside && $1 == "file" { print $2 }' "$LIST"; }
+
+keep() {
+	local file
+	for file in $(files "$1"); do cp "$file" "$file.kept"; done
+}
+
+restore() {
+	local file
+	for file in $(files "$1"); do
+		cp "$file.kept" "$file"
+		rm "$file.kept"
+	done
 }
 
 names() { awk '$1 == "mutation" { print $2 }' "$LIST"; }
@@ -86,6 +102,7 @@ run_tests() {
 try_mutation() {
 	local name=$1 tests noticed started=$SECONDS
 	tests=$(value "$name" tests)
+	keep "$name"
 	if ! mutate "$name" 2>mutation.log; then
 		say "$name: does not apply: $(cat mutation.log)"
 		return 1
@@ -103,6 +120,8 @@ try_mutation() {
 
 stop_servers() { scripts/stack --name "$STACK" down >/dev/null 2>&1 || true; }
 
+copy_tree
+cd "$TREE"
 wanted=("$@")
 if ((${#wanted[@]} == 0)); then mapfile -t wanted < <(names); fi
 all=''
@@ -115,8 +134,6 @@ for name in "${wanted[@]}"; do
 	all+=${all:+|}$tests
 done
 
-copy_tree
-cd "$TREE"
 cmake --preset debug >build.log
 trap stop_servers EXIT
 scripts/stack --name "$STACK" up --test-delay-exchange >stack.log 2>&1
@@ -128,6 +145,6 @@ fi
 status=0
 for name in "${wanted[@]}"; do
 	try_mutation "$name" || status=1
-	copy_tree
+	restore "$name"
 done
 exit "$status"

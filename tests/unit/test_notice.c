@@ -155,6 +155,22 @@ START_TEST(every_digit_of_a_signature_counts)
 }
 END_TEST
 
+/* Its beginning could be guessed digit by digit. */
+START_TEST(a_part_of_a_signature_is_none)
+{
+	const char *digits = sign(SECRET, NOW_S, BODY);
+
+	for (int i = 0; i < (int)SIGNATURE_HEX_SIZE - 1; i++) {
+		(void)text_format(header, sizeof(header), "t=%llu,v1=%.*s",
+			(unsigned long long)NOW_S, i, digits);
+		ck_assert_msg(!is_signed(header), "%d digits", i);
+	}
+	(void)text_format(
+		header, sizeof(header), "t=%llu,v1=%s0", (unsigned long long)NOW_S, digits);
+	ck_assert(!is_signed(header));
+}
+END_TEST
+
 START_TEST(a_header_that_is_too_long_is_refused)
 {
 	char padding[1100];
@@ -309,6 +325,7 @@ int main(void)
 		the_body_is_signed_byte_by_byte,
 		a_header_of_another_form_is_refused,
 		every_digit_of_a_signature_counts,
+		a_part_of_a_signature_is_none,
 		a_header_that_is_too_long_is_refused,
 		a_payment_is_read_whole,
 		any_other_state_is_no_payment_and_no_mistake,
