@@ -10,7 +10,7 @@ health_of() { docker inspect -f '{{if .State.Health}}{{.State.Health.Status}}{{e
 all_healthy() {
 	local ids
 	mapfile -t ids < <(containers)
-	((${#ids[@]} >= 11)) || return 1
+	((${#ids[@]} >= 12)) || return 1
 	! health_of "${ids[@]}" | grep -vE '^(healthy running|.* exited 0$)'
 }
 
