@@ -16,12 +16,12 @@
 #include "ctl/rule_test.h"
 #include "ctl/show.h"
 #include "ctl/status.h"
-#include "ctl/task_filter.h"
 #include "ctl/top.h"
 #include "ctl/verify.h"
 
-#define ACT_OPTIONS \
-	(TASK_FILTER_OPTIONS | OPTION_BIT(OPTION_LIMIT) | OPTION_BIT(OPTION_CONFIRM_COUNT))
+#define ACT_OPTIONS                                                                   \
+	((LIST_TASK_OPTIONS & ~OPTION_BIT(OPTION_PLACE)) | OPTION_BIT(OPTION_AFTER) | \
+		OPTION_BIT(OPTION_CONFIRM_COUNT))
 
 #define RESOLVE_OPTIONS  (OPTION_BIT(OPTION_REASON) | OPTION_BIT(OPTION_CONFIRM))
 #define CANCEL_OPTIONS   (OPTION_BIT(OPTION_WHY) | OPTION_BIT(OPTION_CONFIRM))

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "common/base/text.h"
-#include "common/report/listing.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
 
@@ -40,11 +39,13 @@ static const struct {
 	{ OPTION_AT_TO, "to" },
 };
 
+_Static_assert(ARRAY_LENGTH(names) == LIST_VALUE_MAX, "one value for each");
+
 /* One run. */
 struct list {
 	const struct session *session;
 	const struct listing_kind *kind;
-	struct listing_value values[ARRAY_LENGTH(names)];
+	struct listing_value values[LIST_VALUE_MAX];
 	struct listing_request request;
 	struct table_column columns[COLUMN_MAX];
 	struct table *table;
@@ -75,6 +76,17 @@ static const char *find_value(const struct list *list, const char *value, size_t
 	return text_equals(value, "1") ? "yes" : "no";
 }
 
+size_t list_read_values(const struct session *session, struct listing_value *values)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+		if (option_is_given(session->options, names[i].option))
+			values[count++] = (struct listing_value){ names[i].filter,
+				option_text(session->options, names[i].option) };
+	return count;
+}
+
 static void begin(struct list *list, const struct session *session, const char *kind)
 {
 	size_t count = 0;
@@ -87,11 +99,7 @@ static void begin(struct list *list, const struct session *session, const char *
 			(struct table_column){ columns[i].name, find_table_kind(columns[i].type) };
 	list->table = table_create(list->columns, count);
 	list->request.values = list->values;
-	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
-		if (option_is_given(session->options, names[i].option))
-			list->values[list->request.value_count++] =
-				(struct listing_value){ names[i].filter,
-					option_text(session->options, names[i].option) };
+	list->request.value_count = list_read_values(session, list->values);
 	list->request.after = option_text(session->options, OPTION_PLACE);
 }
 

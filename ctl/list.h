@@ -4,6 +4,9 @@
 #ifndef CTL_LIST_H
 #define CTL_LIST_H
 
+#include <stddef.h>
+
+#include "common/report/listing.h"
 #include "ctl/option.h"
 
 struct session;
@@ -32,6 +35,13 @@ struct session;
 	(LIST_PAGE_OPTIONS | OPTION_BIT(OPTION_WHO) | OPTION_BIT(OPTION_ACT) | \
 		OPTION_BIT(OPTION_TARGET) | OPTION_BIT(OPTION_RESULT) |        \
 		OPTION_BIT(OPTION_AT_FROM) | OPTION_BIT(OPTION_AT_TO))
+
+enum {
+	LIST_VALUE_MAX = 21
+};
+
+/* The filters among the options, as values for a listing; values has room for LIST_VALUE_MAX. */
+size_t list_read_values(const struct session *session, struct listing_value *values);
 
 int list_tasks_run(const struct session *session);
 int list_orders_run(const struct session *session);

@@ -15,7 +15,6 @@
 #include "ctl/selection.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
-#include "ctl/task_filter.h"
 
 enum {
 	SAMPLE_MAX = 10,
@@ -149,7 +148,7 @@ static int show_plan(const struct act *act)
 	return EXIT_STATUS_OK;
 }
 
-static void show_sample(const struct act *act, const struct task_filter *filter)
+static void show_sample(const struct act *act, const struct selection_filter *filter)
 {
 	const struct output *output = &act->session->output;
 
@@ -201,7 +200,7 @@ static int confirm_count(const struct act *act)
 	return EXIT_STATUS_REFUSED;
 }
 
-static int requeue_by_filter(struct act *act, const struct task_filter *filter)
+static int requeue_by_filter(struct act *act, struct selection_filter *filter)
 {
 	const struct session *session = act->session;
 	struct error error = { 0 };
@@ -232,22 +231,30 @@ static int requeue_by_filter(struct act *act, const struct task_filter *filter)
 	return act_on_all(act);
 }
 
-/* What a person should see before a task is resolved.  The role of the command line is admin, who
- * may go on. */
+/* What a person should see before a task is resolved; the act itself asks for --confirm then. */
 static void warn_of_red_checks(const struct act *act)
 {
-	for (size_t i = 0; act->is_resolve && i < act->selection.count; i++) {
-		const struct selected_task *task = &act->selection.tasks[i];
+	const struct output *output = &act->session->output;
 
-		if (task->is_order_open)
-			output_say(&act->session->output,
-				"task %" PRIu64 ": order %s is still UNPAID", task->id,
-				task->order_no);
-		if (task->open_siblings > 0)
-			output_say(&act->session->output,
-				"task %" PRIu64 ": order %s has %" PRIu64 " other open task%s",
-				task->id, task->order_no, task->open_siblings,
-				task->open_siblings == 1 ? "" : "s");
+	for (size_t i = 0; act->is_resolve && i < act->selection.count; i++) {
+		const struct act_resolve request = { .task_id = act->selection.tasks[i].id,
+			.code = act->reason_code,
+			.text = act->reason_text };
+		struct act_checks checks;
+
+		if (act_check_resolve(act->session->db, &request, &checks, NULL) != RESULT_OK)
+			continue;
+		if (!checks.is_order_final)
+			output_say(output, "task %" PRIu64 ": order %s is still UNPAID",
+				request.task_id, checks.order_no);
+		if (!checks.has_no_open_sibling)
+			output_say(output,
+				"task %" PRIu64 ": order %s has other tasks that are not settled",
+				request.task_id, checks.order_no);
+		if (!checks.has_refund_reference)
+			output_say(output,
+				"task %" PRIu64 ": a refund without a reference in the reason",
+				request.task_id);
 	}
 }
 
@@ -274,7 +281,7 @@ static bool can_confirm(const struct session *session)
 	       question_can_ask(session->options);
 }
 
-static int connect_and_act(struct act *act, const struct task_filter *filter)
+static int connect_and_act(struct act *act, struct selection_filter *filter)
 {
 	int status;
 
@@ -289,17 +296,17 @@ static int connect_and_act(struct act *act, const struct task_filter *filter)
 int requeue_run(const struct session *session)
 {
 	struct act act;
-	struct task_filter filter;
+	struct selection_filter filter;
 	struct error error = { 0 };
 	bool has_ids = session->operand_count > 0;
 	int status;
 
 	begin(&act, session, "requeue");
-	if (has_ids == task_filter_is_given(session->options))
+	enum result result = selection_read_filter(session, &filter, &error);
+	if (has_ids == (result != RESULT_NONE))
 		return session_refuse_usage("requeue takes either ids or a filter");
-	enum result result = has_ids ? selection_read_ids(session, &act.selection, &error)
-				     : task_filter_read(session->options, TASK_FILTER_SCOPE_DEAD,
-					       &filter, &error);
+	if (has_ids)
+		result = selection_read_ids(session, &act.selection, &error);
 	if (result == RESULT_OK)
 		status = connect_and_act(&act, has_ids ? NULL : &filter);
 	else

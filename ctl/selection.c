@@ -2,16 +2,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
 #include "ctl/session.h"
-#include "ctl/task_filter.h"
-
-enum {
-	SQL_SIZE = 1024
-};
 
 static bool is_in(const struct selection *selection, uint64_t id)
 {
@@ -55,20 +51,13 @@ static enum result look_up(struct db *db, struct selected_task *task, struct err
 {
 	static const char sql[] =
 		"SELECT c.id, CAST(c.kind AS CHAR), c.order_no, CAST(c.status AS CHAR), "
-		"c.retry_count, COALESCE(o.status = 'UNPAID', FALSE), "
-		"(SELECT COUNT(*) FROM t_compensation s WHERE s.order_no = c.order_no "
-		"AND s.id <> c.id AND s.status IN ('PENDING', 'RUNNING', 'DEAD')) "
-		"FROM t_compensation c LEFT JOIN t_order o ON o.order_no = c.order_no "
-		"WHERE c.id = ?";
+		"c.retry_count FROM t_compensation c WHERE c.id = ?";
 	const struct db_param params[] = { db_uint(task->id) };
 	struct db_rows *rows = NULL;
 	enum result result = db_query(db, sql, params, ARRAY_LENGTH(params), &rows, error);
 
-	if (result == RESULT_OK && db_rows_next(rows)) {
+	if (result == RESULT_OK && db_rows_next(rows))
 		read_task(rows, task);
-		task->is_order_open = db_rows_uint(rows, 5) != 0;
-		task->open_siblings = db_rows_uint(rows, 6);
-	}
 	db_rows_destroy(&rows);
 	return result == RESULT_NONE ? RESULT_OK : result;
 }
@@ -83,36 +72,86 @@ enum result selection_look_up(
 	return result;
 }
 
-enum result selection_find(const struct session *session, const struct task_filter *filter,
+enum result selection_read_filter(
+	const struct session *session, struct selection_filter *filter, struct error *error)
+{
+	static const struct listing_value dead = { "state", "DEAD" };
+	size_t count = 0;
+	bool has_state = false;
+
+	*filter = (struct selection_filter){ .words = "" };
+	count = list_read_values(session, filter->values);
+	filter->request.values = filter->values;
+	filter->request.after = option_text(session->options, OPTION_AFTER);
+	if (count == 0 && filter->request.after == NULL)
+		return RESULT_NONE;
+	for (size_t i = 0; i < count; i++) {
+		if (!text_equals(filter->values[i].name, dead.name))
+			continue;
+		has_state = true;
+		if (strcasecmp(filter->values[i].value, dead.value) != 0)
+			return error_set(RESULT_PERMANENT, error,
+				"--status: only tasks that are DEAD are touched by hand");
+	}
+	if (!has_state)
+		filter->values[count++] = dead;
+	filter->request.value_count = count;
+	return listing_check(listing_find("tasks"), &filter->request, error);
+}
+
+/* By name, so that the order of the columns is nobody's business here. */
+static const char *find_value(const struct listing_page *page, size_t row, const char *name)
+{
+	size_t count = 0;
+	const struct listing_column *columns = listing_columns(listing_find("tasks"), &count);
+	const char *value = NULL;
+
+	for (size_t i = 0; value == NULL && i < count; i++)
+		if (text_equals(columns[i].name, name))
+			value = listing_page_value(page, row, i);
+	return value == NULL ? "" : value;
+}
+
+static void take_row(const struct listing_page *page, size_t row, struct selected_task *task)
+{
+	uint64_t retry_count = 0;
+
+	task->is_there = true;
+	(void)!text_parse_uint(find_value(page, row, "id"), 0, UINT64_MAX, &task->id);
+	(void)!text_parse_uint(find_value(page, row, "retry_count"), 0, UINT32_MAX, &retry_count);
+	task->retry_count = (uint32_t)retry_count;
+	(void)text_copy(task->kind, sizeof(task->kind), find_value(page, row, "kind"));
+	(void)text_copy(task->order_no, sizeof(task->order_no), find_value(page, row, "order_no"));
+	(void)text_copy(task->status, sizeof(task->status), find_value(page, row, "status"));
+}
+
+enum result selection_find(const struct session *session, struct selection_filter *filter,
 	uint64_t limit, struct selection *selection, struct error *error)
 {
-	struct db_param params[TASK_FILTER_PARAM_MAX + 1];
-	struct db_rows *rows = NULL;
-	char sql[SQL_SIZE];
-	size_t count = 0;
+	char next[LISTING_CURSOR_SIZE] = "";
 
-	*selection = (struct selection){ .tasks = NULL };
-	REQUIRE(text_format(sql, sizeof(sql),
-		"SELECT id, CAST(kind AS CHAR), order_no, CAST(status AS CHAR), retry_count "
-		"FROM t_compensation%s ORDER BY id LIMIT ?",
-		filter->condition));
-	for (size_t i = 0; i < filter->param_count; i++)
-		params[count++] = filter->params[i];
-	params[count++] = db_uint(limit + 1);
-	enum result result = db_query(session->db, sql, params, count, &rows, error);
-	if (result != RESULT_OK)
-		goto done;
-	selection->tasks = memory_allocate_array(db_rows_count(rows), sizeof(*selection->tasks));
-	while (selection->count < limit && db_rows_next(rows)) {
-		struct selected_task *task = &selection->tasks[selection->count++];
+	*selection = (struct selection){ .tasks = memory_allocate_array(
+						 limit, sizeof(*selection->tasks)) };
+	do {
+		struct listing_page *page = NULL;
+		uint64_t missing = limit - selection->count;
 
-		task->id = db_rows_uint(rows, 0);
-		read_task(rows, task);
-	}
-	selection->is_cut = db_rows_count(rows) > limit;
-done:
-	db_rows_destroy(&rows);
-	return result == RESULT_NONE ? RESULT_OK : result;
+		filter->request.limit =
+			(uint32_t)(missing < LISTING_PAGE_MAX ? missing : LISTING_PAGE_MAX);
+		enum result result = listing_read(
+			session->db, listing_find("tasks"), &filter->request, &page, error);
+		if (result != RESULT_OK)
+			return result;
+		for (size_t row = 0; row < listing_page_count(page); row++)
+			take_row(page, row, &selection->tasks[selection->count++]);
+		(void)text_copy(next, sizeof(next), listing_page_next(page));
+		(void)text_copy(filter->words, sizeof(filter->words), listing_page_words(page));
+		listing_page_destroy(&page);
+		filter->request.after = next;
+	} while (next[0] != '\0' && selection->count < limit);
+	selection->is_cut = next[0] != '\0';
+	filter->request.after = NULL;
+	return RESULT_OK;
 }
 
 void selection_clear(struct selection *selection)

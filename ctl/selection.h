@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #include "common/base/result.h"
+#include "common/report/listing.h"
+#include "ctl/list.h"
 
 struct session;
 
@@ -23,9 +25,6 @@ struct selected_task {
 	char order_no[65];
 	char status[16];
 	uint32_t retry_count; /* as it was shown */
-	/* What a person should look at before a DEAD task is resolved: */
-	bool is_order_open;     /* the order is neither PAID nor CLOSED, nor anything later */
-	uint64_t open_siblings; /* other tasks of the order that are PENDING, RUNNING or DEAD */
 };
 
 struct selection {
@@ -41,10 +40,18 @@ MUST_USE enum result selection_read_ids(
 MUST_USE enum result selection_look_up(
 	const struct session *session, const struct selection *selection, struct error *error);
 
-struct task_filter;
+/* What is meant by the filters among the options: DEAD tasks, whatever else they say. */
+struct selection_filter {
+	struct listing_value values[LIST_VALUE_MAX + 1];
+	struct listing_request request;
+	char words[LISTING_WORDS_SIZE]; /* after selection_find */
+};
 
-/* One statement: the DEAD tasks of the filter, oldest first, at most limit. */
-MUST_USE enum result selection_find(const struct session *session, const struct task_filter *filter,
+/* NONE: no filter is given.  PERMANENT with words: a value that cannot be. */
+MUST_USE enum result selection_read_filter(
+	const struct session *session, struct selection_filter *filter, struct error *error);
+/* The tasks of the filter, oldest first, at most limit. */
+MUST_USE enum result selection_find(const struct session *session, struct selection_filter *filter,
 	uint64_t limit, struct selection *selection, struct error *error);
 void selection_clear(struct selection *selection);
 

@@ -7,6 +7,7 @@
 #include "common/order/act_order.h"
 #include "common/order/act_outbox.h"
 #include "common/order/act_rule.h"
+#include "common/order/payment.h"
 #include "common/order/rule_change.h"
 #include "tests/support/claims.h"
 #include "tests/support/orders.h"
@@ -103,6 +104,29 @@ START_TEST(an_order_is_closed_once_by_hand_and_a_paid_one_never)
 	expect("CLOSED OPERATOR console PAID",
 		"SELECT o.status, o.close_reason, o.close_source, p.status "
 		"FROM t_order o, t_order p WHERE o.order_no = 'ORDER-1' AND p.order_no = 'P1'");
+}
+END_TEST
+
+START_TEST(money_behind_a_close_by_hand_goes_back_once)
+{
+	const struct payment_notice notice = { .channel = "wx",
+		.trade_no = "T1",
+		.order_no = "A1",
+		.amount_cents = 9900,
+		.currency = "CNY" };
+	struct payment_result paid;
+	struct act_result result;
+
+	orders_insert_one(query, "A1", HOUR_MS);
+	query_run(query, "UPDATE t_order SET amount_cents = 9900");
+	result = close_order("A1", "A1", "r1");
+	expect_outcome(&result, ACT_OUTCOME_DONE, "");
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(payment_apply(ours.db, &notice, &paid, &error), RESULT_OK);
+		ck_assert_int_eq(paid.outcome, PAYMENT_OUTCOME_LATE);
+	}
+	expect("1", "SELECT COUNT(*) FROM t_compensation WHERE kind = 'REFUND'");
+	expect("CLOSED OPERATOR", "SELECT status, close_reason FROM t_order");
 }
 END_TEST
 
@@ -215,6 +239,7 @@ int main(void)
 	static const struct runner_fixture fixture = { set_up, tear_down };
 	const TTest *const tests[] = {
 		an_order_is_closed_once_by_hand_and_a_paid_one_never,
+		money_behind_a_close_by_hand_goes_back_once,
 		a_replayed_row_is_new_and_keeps_its_event_id,
 		a_rule_is_added_once_per_request_and_ended_once,
 		a_silence_ends_within_a_day_and_only_for_what_fires,

@@ -195,6 +195,35 @@ START_TEST(an_alert_is_silenced_and_sent_again)
 }
 END_TEST
 
+START_TEST(a_filter_of_several_pages_is_acted_on_to_the_end)
+{
+	query_run(query, "INSERT INTO t_compensation (kind, target, idempotency_key, order_no, "
+			 "payload, status, calls, retry_count) SELECT 'WEBHOOK', 'crm', "
+			 "CONCAT('k', seq), 'A1', '{}', 'DEAD', 6, 5 FROM seq_1_to_450");
+	expect_status(EXIT_STATUS_REFUSED, "requeue --target crm --confirm-count 449", "450 tasks");
+	expect_status(0, "requeue --target crm --limit 210 --confirm-count 210 -q", "done");
+	expect("210", "SELECT COUNT(*) FROM t_compensation WHERE status = 'PENDING' AND id <= 210");
+	expect_status(0, "requeue --target crm --confirm-count 240 -q", "done");
+	expect("450 2", "SELECT COUNT(*), COUNT(DISTINCT bulk_id) FROM t_operator_audit");
+}
+END_TEST
+
+START_TEST(a_red_check_wants_the_order_number)
+{
+	insert_story(); /* the order is UNPAID */
+	expect_status(EXIT_STATUS_REFUSED,
+		"resolve 9223372036854775807 --yes --reason other:sent-by-post", "has to be typed");
+	expect_status(EXIT_STATUS_REFUSED,
+		"resolve 9223372036854775807 --yes --reason other:sent-by-post --confirm A2",
+		"still UNPAID");
+	expect_status(0,
+		"resolve 9223372036854775807 --yes --reason other:sent-by-post --confirm A1",
+		"done");
+	expect("refused refused ok",
+		"SELECT GROUP_CONCAT(result ORDER BY id SEPARATOR ' ') FROM t_operator_audit");
+}
+END_TEST
+
 START_TEST(top_shows_rates_and_what_is_stuck)
 {
 	insert_story();
@@ -271,6 +300,8 @@ int main(void)
 		every_kind_of_thing_is_shown,
 		outbox_rows_are_replayed_with_their_event_id,
 		an_alert_is_silenced_and_sent_again,
+		a_filter_of_several_pages_is_acted_on_to_the_end,
+		a_red_check_wants_the_order_number,
 		top_shows_rates_and_what_is_stuck,
 		top_goes_on_until_it_is_stopped_and_uses_no_control_characters_in_a_pipe,
 		a_password_becomes_a_line_of_the_users_file,
