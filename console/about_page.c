@@ -65,7 +65,7 @@ void about_page_show(struct visit *visit)
 		return;
 	}
 	writing.html = page_begin(visit, PHRASE("About Lapse"));
-	html_open(writing.html, "dl", NULL);
+	html_open(writing.html, "dl", HTML_END);
 	write_all(&writing);
 	html_close(writing.html, "dl");
 	page_end(visit, 200, &writing.html);

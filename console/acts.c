@@ -46,7 +46,7 @@ void acts_write_link(
 	char address[PATH_SIZE];
 
 	(void)text_format(address, sizeof(address), "%s%s", visit->context->prefix, path);
-	html_open(html, "a", "class", "button", "href", address, NULL);
+	html_open(html, "a", "class", "button", "href", address, HTML_END);
 	page_say(visit, html, english);
 	html_close(html, "a");
 	html_text(html, " ");
@@ -82,13 +82,13 @@ static void write_row(const struct visit *visit, struct html *html, const char *
 	char id[ID_SIZE];
 
 	(void)text_format(id, sizeof(id), "%" PRIu64, row->id);
-	html_open(html, "tr", NULL);
-	html_open(html, "td", NULL);
+	html_open(html, "tr", HTML_END);
+	html_open(html, "td", HTML_END);
 	page_link_to(visit, html, folder, id, id);
 	html_close(html, "td");
 	html_element(html, "td", NULL, row->outcome);
 	html_element(html, "td", NULL, row->words);
-	html_open(html, "td", NULL);
+	html_open(html, "td", HTML_END);
 	if (row->audit_id > 0) {
 		(void)text_format(id, sizeof(id), "%" PRIu64, row->audit_id);
 		page_link_to(visit, html, "/audit/", id, id);
@@ -102,10 +102,10 @@ static void write_head(const struct visit *visit, struct html *html)
 	static const char *const names[] = { PHRASE("Row"), PHRASE("Result"), PHRASE("Why"),
 		PHRASE("Audit row") };
 
-	html_open(html, "thead", NULL);
-	html_open(html, "tr", NULL);
+	html_open(html, "thead", HTML_END);
+	html_open(html, "tr", HTML_END);
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		html_open(html, "th", "scope", "col", NULL);
+		html_open(html, "th", "scope", "col", HTML_END);
 		page_say(visit, html, names[i]);
 		html_close(html, "th");
 	}
@@ -121,14 +121,14 @@ void acts_answer_rows(struct visit *visit, const char *title, const char *folder
 		return;
 	}
 	struct html *html = page_begin(visit, title);
-	html_open(html, "table", "id", "results", NULL);
+	html_open(html, "table", "id", "results", HTML_END);
 	write_head(visit, html);
-	html_open(html, "tbody", NULL);
+	html_open(html, "tbody", HTML_END);
 	for (size_t i = 0; i < count; i++)
 		write_row(visit, html, folder, &rows[i]);
 	html_close(html, "tbody");
 	html_close(html, "table");
-	html_open(html, "p", "class", "on", NULL);
+	html_open(html, "p", "class", "on", HTML_END);
 	page_link(visit, html, text_equals(folder, "/tasks/") ? "/tasks" : "/outbox",
 		say(visit, PHRASE("Back to the list")));
 	html_close(html, "p");

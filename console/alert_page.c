@@ -29,7 +29,7 @@ void alert_page_write_acts(const struct visit *visit, struct html *html)
 	if (runbook == NULL ||
 		!(text_starts_with(runbook, "https://") || text_starts_with(runbook, "http://")))
 		return;
-	html_open(html, "p", "class", "acts", NULL);
+	html_open(html, "p", "class", "acts", HTML_END);
 	html_link(html, runbook, say(visit, PHRASE("Runbook")));
 	html_close(html, "p");
 }
@@ -42,7 +42,7 @@ void alert_page_write_row_acts(
 
 	if (!visit_may(visit, ROLE_OPERATOR))
 		return;
-	html_open(html, "div", "class", "acts", NULL);
+	html_open(html, "div", "class", "acts", HTML_END);
 	(void)text_format(path, sizeof(path), "/alerts/%s/silence", visit->part);
 	acts_write_link(visit, html, path, PHRASE("Silence…"));
 	if (text_equals(state, "FIRING")) {

@@ -31,7 +31,7 @@ void bulk_page_write_link(const struct visit *visit, struct html *html)
 		list_read_request(visit, &request, &error) != RESULT_OK)
 		return;
 	list_add_address("/tasks/bulk", &request, &address);
-	html_open(html, "p", "class", "acts", NULL);
+	html_open(html, "p", "class", "acts", HTML_END);
 	page_link(visit, html, buffer_text(&address), say(visit, PHRASE("Bulk requeue…")));
 	html_close(html, "p");
 	buffer_clear(&address);
@@ -109,18 +109,18 @@ static void write_progress(const struct visit *visit, struct html *html, const s
 
 	(void)text_format(next, sizeof(next), "%zu", job->next);
 	(void)text_format(count, sizeof(count), "%zu", job->count);
-	html_open(html, "p", NULL);
-	html_open(html, "progress", "value", next, "max", count, NULL);
+	html_open(html, "p", HTML_END);
+	html_open(html, "progress", "value", next, "max", count, HTML_END);
 	html_close(html, "progress");
 	html_text(html, " ");
 	page_fill(visit, html, PHRASE("{1} of {2} rows"), next, count);
 	html_text(html, " · ");
-	html_open(html, "strong", "id", "state", NULL);
+	html_open(html, "strong", "id", "state", HTML_END);
 	page_say(visit, html, state_words[job->state]);
 	html_close(html, "strong");
 	html_close(html, "p");
 	html_element(html, "p", "words", job->words);
-	html_open(html, "dl", NULL);
+	html_open(html, "dl", HTML_END);
 	for (size_t i = 0; i < ACT_OUTCOME_COUNT; i++) {
 		if (job->counts[i] == 0)
 			continue;
@@ -134,7 +134,7 @@ static void write_progress(const struct visit *visit, struct html *html, const s
 /* Rows that went well are in the audit; the others are named here. */
 static void write_others(const struct visit *visit, struct html *html, const struct bulk_job *job)
 {
-	html_open(html, "ul", NULL);
+	html_open(html, "ul", HTML_END);
 	for (size_t i = 0; i < job->next; i++) {
 		const struct bulk_row *row = &job->rows[i];
 		char id[NUMBER_SIZE];
@@ -142,7 +142,7 @@ static void write_others(const struct visit *visit, struct html *html, const str
 		if (!row->is_done || row->outcome == ACT_OUTCOME_DONE)
 			continue;
 		(void)text_format(id, sizeof(id), "%" PRIu64, row->task.id);
-		html_open(html, "li", NULL);
+		html_open(html, "li", HTML_END);
 		page_link_to(visit, html, "/tasks/", id, id);
 		html_textf(html, ": %s. %s", act_outcome_names[row->outcome], row->why);
 		html_close(html, "li");
@@ -163,7 +163,7 @@ static void answer_page(struct visit *visit, const struct bulk_job *job)
 	}
 	write_others(visit, html, job);
 	(void)text_format(path, sizeof(path), "/audit?bulk=%s", job->id);
-	html_open(html, "p", "class", "on", NULL);
+	html_open(html, "p", "class", "on", HTML_END);
 	page_link(visit, html, path, say(visit, PHRASE("Audit rows of this bulk")));
 	html_close(html, "p");
 	page_end(visit, 200, &html);

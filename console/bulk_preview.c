@@ -132,12 +132,12 @@ static void write_facts(const struct visit *visit, struct html *html, const stru
 	(void)text_format(highest, sizeof(highest), "%" PRIu64, find_highest(job));
 	if (instant_now(visit->context->database, &now_ms))
 		instant_format(now_ms, now);
-	html_open(html, "dl", NULL);
+	html_open(html, "dl", HTML_END);
 	html_element(html, "dt", NULL, say(visit, PHRASE("Filter")));
 	html_element(html, "dd", NULL, job->words);
 	html_element(html, "dt", NULL, say(visit, PHRASE("Rows")));
-	html_open(html, "dd", NULL);
-	html_open(html, "strong", "id", "count", NULL);
+	html_open(html, "dd", HTML_END);
+	html_open(html, "strong", "id", "count", HTML_END);
 	html_text(html, count);
 	html_close(html, "strong");
 	html_close(html, "dd");
@@ -151,12 +151,12 @@ static void write_facts(const struct visit *visit, struct html *html, const stru
 static void write_sample(const struct visit *visit, struct html *html, const struct bulk_job *job)
 {
 	html_element(html, "h2", NULL, say(visit, PHRASE("The oldest of them")));
-	html_open(html, "ul", NULL);
+	html_open(html, "ul", HTML_END);
 	for (size_t i = 0; i < job->count && i < SAMPLE; i++) {
 		char id[NUMBER_SIZE];
 
 		(void)text_format(id, sizeof(id), "%" PRIu64, job->rows[i].task.id);
-		html_open(html, "li", NULL);
+		html_open(html, "li", HTML_END);
 		page_link_to(visit, html, "/tasks/", id, id);
 		html_close(html, "li");
 	}

@@ -44,10 +44,10 @@ static void write_state(struct html *html, const char *value)
 		bool is_letter =
 			(*value >= 'A' && *value <= 'Z') || (*value >= 'a' && *value <= 'z');
 
-		class_name[size++] = is_letter ? (char)tolower(*value) : '-';
+		class_name[size++] = (char)(is_letter ? tolower((unsigned char)*value) : '-');
 	}
 	class_name[size] = '\0';
-	html_open(html, "span", "class", class_name, NULL);
+	html_open(html, "span", "class", class_name, HTML_END);
 }
 
 static bool write_number(struct html *html, const char *name, const char *value)
@@ -64,7 +64,7 @@ static bool write_number(struct html *html, const char *name, const char *value)
 			number > UINT64_MAX / 1000 ? UINT64_MAX : number * 1000, length);
 	else
 		return false;
-	html_open(html, "span", "title", value, NULL);
+	html_open(html, "span", "title", value, HTML_END);
 	html_text(html, length);
 	html_close(html, "span");
 	return true;
@@ -78,11 +78,11 @@ void cell_write_long(const struct visit *visit, struct html *html, const char *v
 	char head[LONG_MIN];
 
 	(void)text_clip(head, 80, value, size);
-	html_open(html, "details", "open", size < (size_t)4 * LONG_MIN ? "" : NULL, NULL);
-	html_open(html, "summary", NULL);
+	html_open(html, "details", "open", size < (size_t)4 * LONG_MIN ? "" : NULL, HTML_END);
+	html_open(html, "summary", HTML_END);
 	html_textf(html, "%s…", head);
 	html_close(html, "summary");
-	html_open(html, "pre", NULL);
+	html_open(html, "pre", HTML_END);
 	if (is_cut)
 		while (size > 0 && (size > LONG_MAX || ((unsigned char)value[size] & 0xc0) == 0x80))
 			size--;
@@ -126,18 +126,18 @@ void cell_write(const struct visit *visit, struct html *html, const struct listi
 
 	switch (column->type) {
 	case LISTING_TYPE_NUMBER:
-		html_open(html, "td", "class", "number", NULL);
+		html_open(html, "td", "class", "number", HTML_END);
 		break;
 	case LISTING_TYPE_TIME:
-		html_open(html, "td", "class", "time", NULL);
+		html_open(html, "td", "class", "time", HTML_END);
 		break;
 	case LISTING_TYPE_TEXT:
 		html_open(html, "td", "class",
-			text_equals(column->name, "last_error") ? "long" : NULL, NULL);
+			text_equals(column->name, "last_error") ? "long" : NULL, HTML_END);
 		break;
 	case LISTING_TYPE_ID:
 	case LISTING_TYPE_BOOL:
-		html_open(html, "td", NULL);
+		html_open(html, "td", HTML_END);
 		break;
 	}
 	if (folder != NULL && value != NULL && value[0] != '\0') {

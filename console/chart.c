@@ -31,7 +31,7 @@ static void write_bar(struct html *html, size_t place, uint64_t value, uint64_t 
 	(void)text_format(size, sizeof(size), "%" PRIu64, height);
 	(void)text_format(width, sizeof(width), "%d", STEP - 2);
 	html_open(html, "rect", "x", x, "y", y, "width", width, "height", size, "class", "closes",
-		NULL);
+		HTML_END);
 	html_close(html, "rect");
 }
 
@@ -51,7 +51,7 @@ static void write_line(struct html *html, const struct pulse_minute minutes[PULS
 		buffer_add_text(&points, point);
 	}
 	html_open(html, "polyline", "points", buffer_text(&points), "class",
-		is_mean ? "mean" : "highest", NULL);
+		is_mean ? "mean" : "highest", HTML_END);
 	html_close(html, "polyline");
 	buffer_clear(&points);
 }
@@ -59,13 +59,13 @@ static void write_line(struct html *html, const struct pulse_minute minutes[PULS
 static void write_drawing(const struct visit *visit, struct html *html, const char *english)
 {
 	html_open(html, "svg", "viewBox", "0 0 720 120", "class", "chart", "role", "img",
-		"aria-label", say(visit, english), "preserveAspectRatio", "none", NULL);
+		"aria-label", say(visit, english), "preserveAspectRatio", "none", HTML_END);
 }
 
 static void write_caption(
 	const struct visit *visit, struct html *html, const char *english, const char *highest)
 {
-	html_open(html, "figcaption", NULL);
+	html_open(html, "figcaption", HTML_END);
 	page_fill(visit, html, english, highest, NULL);
 	html_close(html, "figcaption");
 }
@@ -81,8 +81,8 @@ void chart_write(const struct visit *visit, struct html *html,
 		most = minutes[i].closes > most ? minutes[i].closes : most;
 		latest = minutes[i].lag_max_ms > latest ? minutes[i].lag_max_ms : latest;
 	}
-	html_open(html, "div", "class", "charts", NULL);
-	html_open(html, "figure", NULL);
+	html_open(html, "div", "class", "charts", HTML_END);
+	html_open(html, "figure", HTML_END);
 	write_drawing(visit, html, PHRASE("Closes per minute"));
 	for (size_t i = 0; i < PULSE_MINUTES; i++)
 		write_bar(html, i, minutes[i].closes, most);
@@ -91,7 +91,7 @@ void chart_write(const struct visit *visit, struct html *html,
 	write_caption(
 		visit, html, PHRASE("Closes per minute of the last hour, at most {1}"), number);
 	html_close(html, "figure");
-	html_open(html, "figure", NULL);
+	html_open(html, "figure", HTML_END);
 	write_drawing(visit, html, PHRASE("Lateness per minute"));
 	write_line(html, minutes, latest, false);
 	write_line(html, minutes, latest, true);

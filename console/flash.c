@@ -20,8 +20,8 @@ static void write_row(struct visit *visit, struct html *html, const struct json 
 	bool is_done = text_equals(result, "ok");
 
 	html_open(html, "p", "class", is_done ? "notice good" : "notice bad", "role", "status",
-		"id", "flash", NULL);
-	html_open(html, "strong", NULL);
+		"id", "flash", HTML_END);
+	html_open(html, "strong", HTML_END);
 	html_textf(html, "%s %s %s", text_of(row, "action"), text_of(row, "target_type"),
 		text_of(row, "target_id"));
 	html_close(html, "strong");

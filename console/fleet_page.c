@@ -42,12 +42,12 @@ static void answer_json(struct visit *visit, const struct fleet *fleet)
 static void write_row(
 	const struct visit *visit, struct html *html, const struct fleet_member *member)
 {
-	html_open(html, "tr", NULL);
+	html_open(html, "tr", HTML_END);
 	html_element(html, "td", NULL, member->name);
 	html_element(html, "td", NULL, member->address[0] == '\0' ? "–" : member->address);
 	html_element(html, "td", NULL, member->program[0] == '\0' ? "–" : member->program);
 	html_element(html, "td", NULL, member->version[0] == '\0' ? "–" : member->version);
-	html_open(html, "td", NULL);
+	html_open(html, "td", HTML_END);
 	html_element(html, "span", member->is_ready ? "state ok" : "state dead",
 		say(visit, member->is_ready ? PHRASE("ready") : PHRASE("not ready")));
 	html_close(html, "td");
@@ -60,18 +60,18 @@ static void write_table(const struct visit *visit, struct html *html, const stru
 	static const char *const names[] = { PHRASE("Name"), PHRASE("Address"), PHRASE("Program"),
 		PHRASE("Version"), PHRASE("State"), PHRASE("Why") };
 
-	html_open(html, "div", "class", "wide", NULL);
-	html_open(html, "table", NULL);
-	html_open(html, "thead", NULL);
-	html_open(html, "tr", NULL);
+	html_open(html, "div", "class", "wide", HTML_END);
+	html_open(html, "table", HTML_END);
+	html_open(html, "thead", HTML_END);
+	html_open(html, "tr", HTML_END);
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		html_open(html, "th", "scope", "col", NULL);
+		html_open(html, "th", "scope", "col", HTML_END);
 		page_say(visit, html, names[i]);
 		html_close(html, "th");
 	}
 	html_close(html, "tr");
 	html_close(html, "thead");
-	html_open(html, "tbody", NULL);
+	html_open(html, "tbody", HTML_END);
 	for (size_t i = 0; i < fleet_count(fleet); i++)
 		if (is_wanted(visit, fleet_at(fleet, i)))
 			write_row(visit, html, fleet_at(fleet, i));
@@ -102,7 +102,7 @@ void fleet_page_show(struct visit *visit)
 				PHRASE("More than one version is running."));
 		write_table(visit, html, fleet);
 		instant_format_duration(fleet_age_ms(fleet), length);
-		html_open(html, "p", "class", "muted", NULL);
+		html_open(html, "p", "class", "muted", HTML_END);
 		page_fill(visit, html, PHRASE("Asked {1} ago."), length, NULL);
 		html_close(html, "p");
 	}

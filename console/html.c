@@ -161,14 +161,14 @@ void html_close(struct html *html, const char *tag)
 
 void html_element(struct html *html, const char *tag, const char *class_name, const char *text)
 {
-	html_open(html, tag, "class", class_name, NULL);
+	html_open(html, tag, "class", class_name, HTML_END);
 	html_text(html, text);
 	html_close(html, tag);
 }
 
 void html_link(struct html *html, const char *address, const char *text)
 {
-	html_open(html, "a", "href", address, NULL);
+	html_open(html, "a", "href", address, HTML_END);
 	html_text(html, text);
 	html_close(html, "a");
 }

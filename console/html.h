@@ -23,7 +23,10 @@ void html_destroy(struct html **html);
 /* Ends what is open and gives the page to the caller; the writer is destroyed. */
 MUST_USE char *html_finish(struct html **html, size_t *size_out);
 
-/* Behind tag: pairs of name and value, ended by NULL; an attribute whose value is NULL is left
+/* What ends a list of attributes: a pointer on every machine. */
+#define HTML_END ((const char *)NULL)
+
+/* Behind tag: pairs of name and value, ended by HTML_END; an attribute whose value is NULL is left
  * out.  A value may be "" for those that have none. */
 void html_open(struct html *html, const char *tag, ...) NULL_ENDED;
 /* An element without content and end: input, meta, link, br. */

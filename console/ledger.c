@@ -155,7 +155,7 @@ static void answer_conflict(struct visit *visit, const struct act_result *outcom
 	unsigned int status = outcome_statuses[ACT_OUTCOME_CONFLICT];
 	struct html *html = page_begin(visit, PHRASE("Changed meanwhile"));
 
-	html_open(html, "section", "class", "notice bad", "role", "alert", NULL);
+	html_open(html, "section", "class", "notice bad", "role", "alert", HTML_END);
 	html_element(html, "p", NULL, say(visit, outcome_words[ACT_OUTCOME_CONFLICT]));
 	html_element(html, "p", "detail", outcome->words);
 	html_close(html, "section");

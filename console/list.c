@@ -5,6 +5,7 @@
 
 #include "common/base/text.h"
 #include "common/io/json.h"
+#include "common/service/database.h"
 #include "console/buffer.h"
 #include "console/ledger.h"
 #include "console/list_page.h"
@@ -57,6 +58,11 @@ void list_show(struct visit *visit)
 
 	if (!read_request(visit, kind, &request))
 		return;
+	if (!visit->is_api && !database_is_there(visit->context->database)) {
+		list_page_answer_unknown(
+			visit, view, &request, say(visit, PHRASE("MySQL is away.")));
+		return;
+	}
 	struct db *db = ledger_open(visit);
 	if (db == NULL)
 		return;

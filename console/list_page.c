@@ -41,11 +41,11 @@ static void write_filters(struct visit *visit, struct html *html, const struct l
 
 	(void)text_format(action, sizeof(action), "%s%s", visit->context->prefix, view->path);
 	html_open(html, "form", "method", "get", "action", action, "class", "filters", "role",
-		"search", NULL);
+		"search", HTML_END);
 	for (size_t i = 0; i < count; i++)
 		write_filter(visit, html, &filters[i], find_value(request, filters[i].name));
-	html_open(html, "p", "class", "buttons", NULL);
-	html_open(html, "button", "type", "submit", NULL);
+	html_open(html, "p", "class", "buttons", HTML_END);
+	html_open(html, "button", "type", "submit", HTML_END);
 	page_say(visit, html, PHRASE("Filter"));
 	html_close(html, "button");
 	html_text(html, " ");
@@ -57,16 +57,16 @@ static void write_filters(struct visit *visit, struct html *html, const struct l
 static void write_head_row(const struct visit *visit, struct html *html,
 	const struct listing_column *columns, size_t count, bool has_ticks)
 {
-	html_open(html, "thead", NULL);
-	html_open(html, "tr", NULL);
+	html_open(html, "thead", HTML_END);
+	html_open(html, "tr", HTML_END);
 	if (has_ticks) {
-		html_open(html, "th", "scope", "col", "class", "tick", NULL);
+		html_open(html, "th", "scope", "col", "class", "tick", HTML_END);
 		html_void(html, "input", "type", "checkbox", "id", "all", "hidden", "",
-			"aria-label", say(visit, PHRASE("All")), NULL);
+			"aria-label", say(visit, PHRASE("All")), HTML_END);
 		html_close(html, "th");
 	}
 	for (size_t i = 0; i < count; i++) {
-		html_open(html, "th", "scope", "col", NULL);
+		html_open(html, "th", "scope", "col", HTML_END);
 		page_name(visit, html, columns[i].name);
 		html_close(html, "th");
 	}
@@ -76,9 +76,9 @@ static void write_head_row(const struct visit *visit, struct html *html,
 
 static void write_tick(const struct visit *visit, struct html *html, const char *id)
 {
-	html_open(html, "td", "class", "tick", NULL);
+	html_open(html, "td", "class", "tick", HTML_END);
 	html_void(html, "input", "type", "checkbox", "name", "id", "value", id, "aria-label",
-		say(visit, PHRASE("Select")), NULL);
+		say(visit, PHRASE("Select")), HTML_END);
 	html_close(html, "td");
 }
 
@@ -99,12 +99,12 @@ static void write_rows(const struct visit *visit, struct html *html, const struc
 	size_t key = find_column(columns, count, view->key_column);
 	size_t id = find_column(columns, count, "id");
 
-	html_open(html, "div", "class", "wide", NULL);
-	html_open(html, "table", NULL);
+	html_open(html, "div", "class", "wide", HTML_END);
+	html_open(html, "table", HTML_END);
 	write_head_row(visit, html, columns, count, has_ticks);
-	html_open(html, "tbody", NULL);
+	html_open(html, "tbody", HTML_END);
 	for (size_t row = 0; row < listing_page_count(page); row++) {
-		html_open(html, "tr", NULL);
+		html_open(html, "tr", HTML_END);
 		if (has_ticks)
 			write_tick(visit, html, listing_page_value(page, row, id));
 		for (size_t i = 0; i < count; i++)
@@ -145,9 +145,9 @@ static void write_nothing(const struct visit *visit, struct html *html,
 	}
 	phrase_fill(words, sizeof(words), say(visit, PHRASE("Nothing matches: {1}")),
 		listing_page_words(page), NULL);
-	html_open(html, "div", "class", "empty none", "role", "status", NULL);
+	html_open(html, "div", "class", "empty none", "role", "status", HTML_END);
 	html_element(html, "p", NULL, words);
-	html_open(html, "p", NULL);
+	html_open(html, "p", HTML_END);
 	page_link(visit, html, view->path, say(visit, PHRASE("Clear")));
 	html_close(html, "p");
 	html_close(html, "div");
@@ -188,7 +188,7 @@ static void write_ways_on(const struct visit *visit, struct html *html,
 	const struct way csv = { export_path, "&format=", "csv", "CSV" };
 	const struct way lines = { export_path, "&format=", "jsonl", "JSON Lines" };
 
-	html_open(html, "p", "class", "on", NULL);
+	html_open(html, "p", "class", "on", HTML_END);
 	if (after != NULL && after[0] != '\0')
 		write_way(visit, html, request, &first);
 	if (next[0] != '\0')
@@ -221,17 +221,17 @@ void list_page_answer(struct visit *visit, const struct list_view *view,
 		page_end(visit, 200, &html);
 		return;
 	}
-	html_open(html, "p", "class", "words", NULL);
+	html_open(html, "p", "class", "words", HTML_END);
 	page_fill(visit, html, PHRASE("Shown: {1}"), listing_page_words(page), NULL);
 	html_close(html, "p");
 	if (has_ticks) {
 		(void)text_format(
 			action, sizeof(action), "%s%s", visit->context->prefix, view->ticks_path);
-		html_open(html, "form", "method", "get", "action", action, NULL);
+		html_open(html, "form", "method", "get", "action", action, HTML_END);
 	}
 	write_rows(visit, html, view, page, has_ticks);
 	if (has_ticks) {
-		html_open(html, "button", "type", "submit", NULL);
+		html_open(html, "button", "type", "submit", HTML_END);
 		page_say(visit, html, view->ticks_button);
 		html_close(html, "button");
 		html_close(html, "form");

@@ -59,7 +59,7 @@ static void write_figures_age(const struct visit *visit, struct html *html)
 		return;
 	}
 	instant_format_duration(age_ms, length);
-	html_open(html, "span", "class", "muted", NULL);
+	html_open(html, "span", "class", "muted", HTML_END);
 	page_fill(visit, html, PHRASE("figures {1} old"), length, NULL);
 	html_close(html, "span");
 }
@@ -76,8 +76,8 @@ static void write_clock(const struct visit *visit, struct html *html)
 	}
 	instant_format(now_ms / 1000 * 1000, now);
 	now[strlen("2026-01-31T10:21:03")] = '\0';
-	html_open(
-		html, "span", "class", "muted", "title", say(visit, PHRASE("MySQL's time")), NULL);
+	html_open(html, "span", "class", "muted", "title", say(visit, PHRASE("MySQL's time")),
+		HTML_END);
 	html_textf(html, "%s UTC", now);
 	html_close(html, "span");
 }
@@ -85,7 +85,7 @@ static void write_clock(const struct visit *visit, struct html *html)
 static void write_bar(const struct visit *visit, struct html *html, const char *class_name,
 	const char *english, const char *detail)
 {
-	html_open(html, "p", "class", class_name, "role", "alert", NULL);
+	html_open(html, "p", "class", class_name, "role", "alert", HTML_END);
 	page_say(visit, html, english);
 	if (detail != NULL && detail[0] != '\0')
 		html_textf(html, " (%s)", detail);
@@ -132,16 +132,16 @@ static bool is_here(const struct visit *visit, const char *path)
 
 static void write_places(const struct visit *visit, struct html *html)
 {
-	html_open(html, "nav", "aria-label", say(visit, PHRASE("Pages")), NULL);
-	html_open(html, "ul", NULL);
+	html_open(html, "nav", "aria-label", say(visit, PHRASE("Pages")), HTML_END);
+	html_open(html, "ul", HTML_END);
 	for (size_t i = 0; i < ARRAY_LENGTH(places); i++) {
 		char address[CONTEXT_PREFIX_SIZE + 32];
 
 		(void)text_format(
 			address, sizeof(address), "%s%s", visit->context->prefix, places[i].path);
-		html_open(html, "li", NULL);
+		html_open(html, "li", HTML_END);
 		html_open(html, "a", "href", address, "aria-current",
-			is_here(visit, places[i].path) ? "page" : NULL, NULL);
+			is_here(visit, places[i].path) ? "page" : NULL, HTML_END);
 		page_say(visit, html, places[i].english);
 		html_close(html, "a");
 		html_close(html, "li");
@@ -152,11 +152,11 @@ static void write_places(const struct visit *visit, struct html *html)
 
 static void write_refresh(const struct visit *visit, struct html *html)
 {
-	html_open(html, "span", "class", "refresh", "hidden", "", NULL);
-	html_open(html, "label", "for", "refresh", NULL);
+	html_open(html, "span", "class", "refresh", "hidden", "", HTML_END);
+	html_open(html, "label", "for", "refresh", HTML_END);
 	page_say(visit, html, PHRASE("Refresh"));
 	html_close(html, "label");
-	html_open(html, "select", "id", "refresh", NULL);
+	html_open(html, "select", "id", "refresh", HTML_END);
 	html_element(html, "option", NULL, "–");
 	html_element(html, "option", NULL, "10 s");
 	html_element(html, "option", NULL, "30 s");
@@ -170,18 +170,18 @@ void navigation_write(const struct visit *visit, struct html *html)
 	const char *environment = visit->context->settings->environment;
 	char class_name[24];
 
-	html_open(html, "a", "class", "skip", "href", "#main", NULL);
+	html_open(html, "a", "class", "skip", "href", "#main", HTML_END);
 	page_say(visit, html, PHRASE("To the content"));
 	html_close(html, "a");
 	format_environment_class(environment, class_name);
-	html_open(html, "header", NULL);
+	html_open(html, "header", HTML_END);
 	html_element(html, "strong", "brand", "Lapse");
 	html_element(html, "span", class_name, environment);
 	if (!visit->is_welcome) {
 		html_close(html, "header");
 		return;
 	}
-	html_open(html, "span", "class", "who", NULL);
+	html_open(html, "span", "class", "who", HTML_END);
 	html_textf(html, "%s · %s", visit->who.name, role_names[visit->who.role]);
 	html_close(html, "span");
 	write_clock(visit, html);

@@ -29,7 +29,7 @@ void order_page_write_acts(const struct visit *visit, struct html *html, const s
 	if (!visit_may(visit, ROLE_OPERATOR) ||
 		!text_equals(record_page_text(order, "status"), "UNPAID"))
 		return;
-	html_open(html, "p", "class", "acts", NULL);
+	html_open(html, "p", "class", "acts", HTML_END);
 	format_path(visit, "/close", path);
 	acts_write_link(visit, html, path, PHRASE("Close by hand…"));
 	format_path(visit, "/extend", path);

@@ -28,7 +28,7 @@ void outbox_page_write_acts(const struct visit *visit, struct html *html, const 
 	if (!visit_may(visit, ROLE_OPERATOR) || text_equals(status, "NEW"))
 		return;
 	(void)text_format(path, sizeof(path), "/outbox/replay?id=%s", visit->part);
-	html_open(html, "p", "class", "acts", NULL);
+	html_open(html, "p", "class", "acts", HTML_END);
 	acts_write_link(visit, html, path, PHRASE("Replay…"));
 	html_close(html, "p");
 }
@@ -43,7 +43,7 @@ void outbox_page_ask_replay(struct visit *visit)
 		return;
 	struct html *html = page_begin(visit, PHRASE("Replay outbox rows"));
 	(void)text_format(number, sizeof(number), "%zu", count);
-	html_open(html, "p", NULL);
+	html_open(html, "p", HTML_END);
 	page_fill(visit, html,
 		PHRASE("{1} rows are selected. Each one that is SENT or FAILED is published again "
 		       "with the same event id, by which receivers drop repeats."),

@@ -20,7 +20,7 @@ static void write_tile(const struct visit *visit, struct html *html, const struc
 	char class_name[32];
 
 	(void)text_format(class_name, sizeof(class_name), "tile %s", level_names[tile->level]);
-	html_open(html, "li", "class", class_name, NULL);
+	html_open(html, "li", "class", class_name, HTML_END);
 	if (tile->path != NULL)
 		page_link(visit, html, tile->path, say(visit, tile->title));
 	else
@@ -41,7 +41,7 @@ static void write_tiles(const struct visit *visit, struct html *html, const stru
 			if (i > 0)
 				html_close(html, "ul");
 			html_element(html, "h2", NULL, say(visit, tile->group));
-			html_open(html, "ul", "class", "tiles", NULL);
+			html_open(html, "ul", "class", "tiles", HTML_END);
 		}
 		write_tile(visit, html, tile);
 	}

@@ -81,7 +81,7 @@ void page_time(const struct visit *visit, struct html *html, const char *time)
 		html_text(html, "–");
 		return;
 	}
-	html_open(html, "time", "datetime", time, NULL);
+	html_open(html, "time", "datetime", time, HTML_END);
 	html_text(html, time);
 	html_close(html, "time");
 	if (!instant_parse(time, &then_ms) || !instant_now(visit->context->database, &now_ms))
@@ -90,14 +90,14 @@ void page_time(const struct visit *visit, struct html *html, const char *time)
 	bool is_past = then_ms <= now_ms;
 	instant_format_duration((uint64_t)(is_past ? now_ms - then_ms : then_ms - now_ms), length);
 	html_text(html, " ");
-	html_open(html, "small", NULL);
+	html_open(html, "small", HTML_END);
 	page_fill(visit, html, is_past ? PHRASE("{1} ago") : PHRASE("in {1}"), length, NULL);
 	html_close(html, "small");
 }
 
 void page_empty(struct html *html, const char *class_name, const char *words, const char *proof)
 {
-	html_open(html, "div", "class", class_name, "role", "status", NULL);
+	html_open(html, "div", "class", class_name, "role", "status", HTML_END);
 	html_element(html, "p", NULL, words);
 	if (proof != NULL && proof[0] != '\0')
 		html_element(html, "p", "detail", proof);
@@ -106,7 +106,7 @@ void page_empty(struct html *html, const char *class_name, const char *words, co
 
 void page_hidden(struct html *html, const char *name, const char *value)
 {
-	html_void(html, "input", "type", "hidden", "name", name, "value", value, NULL);
+	html_void(html, "input", "type", "hidden", "name", name, "value", value, HTML_END);
 }
 
 void page_form(const struct visit *visit, struct html *html, const char *path)
@@ -116,7 +116,7 @@ void page_form(const struct visit *visit, struct html *html, const char *path)
 	char request_id[ULID_SIZE];
 
 	(void)text_format(action, sizeof(action), "%s%s", visit->context->prefix, path);
-	html_open(html, "form", "method", "post", "action", action, "class", "act", NULL);
+	html_open(html, "form", "method", "post", "action", action, "class", "act", HTML_END);
 	csrf_make_token(token, visit->context->secret, visit->who.name, path, csrf_hour_now());
 	ulid_generate(request_id);
 	page_hidden(html, "csrf", token);
@@ -126,8 +126,8 @@ void page_form(const struct visit *visit, struct html *html, const char *path)
 void page_form_end(
 	const struct visit *visit, struct html *html, const char *class_name, const char *english)
 {
-	html_open(html, "p", NULL);
-	html_open(html, "button", "type", "submit", "class", class_name, NULL);
+	html_open(html, "p", HTML_END);
+	html_open(html, "button", "type", "submit", "class", class_name, HTML_END);
 	page_say(visit, html, english);
 	html_close(html, "button");
 	html_close(html, "p");
@@ -137,31 +137,31 @@ void page_form_end(
 void page_field(const struct visit *visit, struct html *html, const char *name, const char *english,
 	const char *value, const char *hint)
 {
-	html_open(html, "label", NULL);
-	html_open(html, "span", NULL);
+	html_open(html, "label", HTML_END);
+	html_open(html, "span", HTML_END);
 	page_name(visit, html, english);
 	html_close(html, "span");
 	html_void(html, "input", "name", name, "value", value, "placeholder", hint, "maxlength",
-		"500", "autocomplete", "off", NULL);
+		"500", "autocomplete", "off", HTML_END);
 	html_close(html, "label");
 }
 
 void page_choice(const struct visit *visit, struct html *html, const char *name,
 	const char *english, const char *const *words, const char *chosen)
 {
-	html_open(html, "label", NULL);
-	html_open(html, "span", NULL);
+	html_open(html, "label", HTML_END);
+	html_open(html, "span", HTML_END);
 	page_name(visit, html, english);
 	html_close(html, "span");
-	html_open(html, "select", "name", name, NULL);
-	html_open(html, "option", "value", "", NULL);
+	html_open(html, "select", "name", name, HTML_END);
+	html_open(html, "option", "value", "", HTML_END);
 	html_text(html, "–");
 	html_close(html, "option");
 	for (size_t i = 0; words[i] != NULL; i++) {
 		bool is_chosen = chosen != NULL && text_equals(words[i], chosen);
 
-		html_open(
-			html, "option", "value", words[i], "selected", is_chosen ? "" : NULL, NULL);
+		html_open(html, "option", "value", words[i], "selected", is_chosen ? "" : NULL,
+			HTML_END);
 		html_text(html, words[i]);
 		html_close(html, "option");
 	}
@@ -176,26 +176,26 @@ struct html *page_begin(struct visit *visit, const char *title)
 	struct html *html = NULL;
 
 	html_create(&html);
-	html_open(html, "html", "lang", language_names[visit->context->language], NULL);
-	html_open(html, "head", NULL);
-	html_void(html, "meta", "charset", "utf-8", NULL);
+	html_open(html, "html", "lang", language_names[visit->context->language], HTML_END);
+	html_open(html, "head", HTML_END);
+	html_void(html, "meta", "charset", "utf-8", HTML_END);
 	html_void(html, "meta", "name", "viewport", "content",
-		"width=device-width, initial-scale=1", NULL);
-	html_void(html, "meta", "name", "color-scheme", "content", "light dark", NULL);
-	html_open(html, "title", NULL);
+		"width=device-width, initial-scale=1", HTML_END);
+	html_void(html, "meta", "name", "color-scheme", "content", "light dark", HTML_END);
+	html_open(html, "title", HTML_END);
 	html_textf(html, "%s · %s · Lapse", say(visit, title), environment);
 	html_close(html, "title");
 	(void)text_format(address, sizeof(address), "%s/console.css", visit->context->prefix);
-	html_void(html, "link", "rel", "stylesheet", "href", address, NULL);
+	html_void(html, "link", "rel", "stylesheet", "href", address, HTML_END);
 	(void)text_format(address, sizeof(address), "%s/console.svg", visit->context->prefix);
-	html_void(html, "link", "rel", "icon", "href", address, NULL);
+	html_void(html, "link", "rel", "icon", "href", address, HTML_END);
 	(void)text_format(address, sizeof(address), "%s/console.js", visit->context->prefix);
-	html_open(html, "script", "src", address, "defer", "", NULL);
+	html_open(html, "script", "src", address, "defer", "", HTML_END);
 	html_close(html, "script");
 	html_close(html, "head");
-	html_open(html, "body", NULL);
+	html_open(html, "body", HTML_END);
 	navigation_write(visit, html);
-	html_open(html, "main", "id", "main", NULL);
+	html_open(html, "main", "id", "main", HTML_END);
 	flash_write(visit, html);
 	html_element(html, "h1", NULL, say(visit, title));
 	return html;

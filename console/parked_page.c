@@ -79,10 +79,10 @@ static void write_filter(const struct visit *visit, struct html *html)
 
 	(void)text_format(action, sizeof(action), "%s/parked", visit->context->prefix);
 	html_open(html, "form", "method", "get", "action", action, "class", "filters", "role",
-		"search", NULL);
+		"search", HTML_END);
 	page_field(visit, html, "reason", "reason", visit_query(visit, "reason"), NULL);
-	html_open(html, "p", "class", "buttons", NULL);
-	html_open(html, "button", "type", "submit", NULL);
+	html_open(html, "p", "class", "buttons", HTML_END);
+	html_open(html, "button", "type", "submit", HTML_END);
 	page_say(visit, html, PHRASE("Filter"));
 	html_close(html, "button");
 	html_text(html, " ");
@@ -97,8 +97,8 @@ static void write_row(
 	char size[NUMBER_SIZE];
 
 	(void)text_format(size, sizeof(size), "%zu", message->body_size);
-	html_open(html, "tr", NULL);
-	html_open(html, "td", NULL);
+	html_open(html, "tr", HTML_END);
+	html_open(html, "td", HTML_END);
 	page_link_to(visit, html, "/parked/", message->sha256, message->sha256);
 	html_close(html, "td");
 	html_element(html, "td", NULL, message->reason);
@@ -113,18 +113,18 @@ static size_t write_rows(const struct visit *visit, struct html *html, struct pa
 	static const char *const names[] = { "sha256", "reason", "origin", "type", "size" };
 	size_t shown = 0;
 
-	html_open(html, "div", "class", "wide", NULL);
-	html_open(html, "table", NULL);
-	html_open(html, "thead", NULL);
-	html_open(html, "tr", NULL);
+	html_open(html, "div", "class", "wide", HTML_END);
+	html_open(html, "table", HTML_END);
+	html_open(html, "thead", HTML_END);
+	html_open(html, "tr", HTML_END);
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		html_open(html, "th", "scope", "col", NULL);
+		html_open(html, "th", "scope", "col", HTML_END);
 		page_say(visit, html, names[i]);
 		html_close(html, "th");
 	}
 	html_close(html, "tr");
 	html_close(html, "thead");
-	html_open(html, "tbody", NULL);
+	html_open(html, "tbody", HTML_END);
 	for (size_t i = 0; i < parked_queue_count(queue); i++) {
 		if (!is_wanted(visit, parked_queue_at(queue, i)))
 			continue;
@@ -194,7 +194,7 @@ static void write_acts(const struct visit *visit, struct html *html,
 		page_form_end(visit, html, "primary", PHRASE("Replay to where it came from"));
 	}
 	if (objection != NULL) {
-		html_open(html, "p", NULL);
+		html_open(html, "p", HTML_END);
 		page_fill(visit, html, PHRASE("It cannot be replayed: {1}"), objection, NULL);
 		html_close(html, "p");
 	}
@@ -219,7 +219,7 @@ static void answer_one(
 		{ "message_id", message->message_id },
 	};
 
-	html_open(html, "dl", NULL);
+	html_open(html, "dl", HTML_END);
 	for (size_t i = 0; i < ARRAY_LENGTH(properties); i++) {
 		html_element(html, "dt", NULL, say(visit, properties[i][0]));
 		html_element(html, "dd", NULL, properties[i][1]);

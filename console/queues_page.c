@@ -46,9 +46,9 @@ static void write_row(const struct visit *visit, struct html *html, const struct
 {
 	bool is_there = row->state->is_there;
 
-	html_open(html, "tr", NULL);
+	html_open(html, "tr", HTML_END);
 	if (row->queue.role == TOPOLOGY_ROLE_PARKED) {
-		html_open(html, "td", NULL);
+		html_open(html, "td", HTML_END);
 		page_link(visit, html, "/parked", row->queue.name);
 		html_close(html, "td");
 	} else {
@@ -126,10 +126,10 @@ static void write_head(const struct visit *visit, struct html *html)
 		PHRASE("Ready"), PHRASE("Unacked"), PHRASE("Consumers"),
 		PHRASE("Dead letters to") };
 
-	html_open(html, "thead", NULL);
-	html_open(html, "tr", NULL);
+	html_open(html, "thead", HTML_END);
+	html_open(html, "tr", HTML_END);
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		html_open(html, "th", "scope", "col", NULL);
+		html_open(html, "th", "scope", "col", HTML_END);
 		page_say(visit, html, names[i]);
 		html_close(html, "th");
 	}
@@ -141,17 +141,17 @@ static void answer_page(struct visit *visit, const struct snapshot_figures *figu
 {
 	struct html *html = page_begin(visit, PHRASE("Queues"));
 
-	html_open(html, "p", NULL);
+	html_open(html, "p", HTML_END);
 	html_textf(html, "%s · ", figures->broker);
 	page_fill(visit, html, PHRASE("delay mode: {1}"),
 		figures->mode == TOPOLOGY_MODE_AUTO ? say(visit, PHRASE("unknown"))
 						    : topology_mode_names[figures->mode],
 		NULL);
 	html_close(html, "p");
-	html_open(html, "div", "class", "wide", NULL);
-	html_open(html, "table", NULL);
+	html_open(html, "div", "class", "wide", HTML_END);
+	html_open(html, "table", HTML_END);
 	write_head(visit, html);
-	html_open(html, "tbody", NULL);
+	html_open(html, "tbody", HTML_END);
 	give_rows(visit, figures, html, NULL);
 	html_close(html, "tbody");
 	html_close(html, "table");

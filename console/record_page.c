@@ -121,10 +121,10 @@ static void write_property(void *context, const char *name, const struct json *v
 {
 	struct writing *writing = context;
 
-	html_open(writing->html, "dt", NULL);
+	html_open(writing->html, "dt", HTML_END);
 	page_name(writing->visit, writing->html, name);
 	html_close(writing->html, "dt");
-	html_open(writing->html, "dd", NULL);
+	html_open(writing->html, "dd", HTML_END);
 	write_value(writing, name, value);
 	html_close(writing->html, "dd");
 }
@@ -140,10 +140,10 @@ static void take_column(void *context, const char *name, const struct json *valu
 
 static void write_head(struct writing *writing)
 {
-	html_open(writing->html, "thead", NULL);
-	html_open(writing->html, "tr", NULL);
+	html_open(writing->html, "thead", HTML_END);
+	html_open(writing->html, "tr", HTML_END);
 	for (size_t i = 0; i < writing->column_count; i++) {
-		html_open(writing->html, "th", "scope", "col", NULL);
+		html_open(writing->html, "th", "scope", "col", HTML_END);
 		page_name(writing->visit, writing->html, writing->columns[i]);
 		html_close(writing->html, "th");
 	}
@@ -159,14 +159,14 @@ static void write_table(struct writing *writing, const struct json *rows)
 		return;
 	}
 	json_each(json_at(rows, 0), take_column, writing);
-	html_open(writing->html, "div", "class", "wide", NULL);
-	html_open(writing->html, "table", NULL);
+	html_open(writing->html, "div", "class", "wide", HTML_END);
+	html_open(writing->html, "table", HTML_END);
 	write_head(writing);
-	html_open(writing->html, "tbody", NULL);
+	html_open(writing->html, "tbody", HTML_END);
 	for (size_t row = 0; row < json_count(rows); row++) {
-		html_open(writing->html, "tr", NULL);
+		html_open(writing->html, "tr", HTML_END);
 		for (size_t i = 0; i < writing->column_count; i++) {
-			html_open(writing->html, "td", NULL);
+			html_open(writing->html, "td", HTML_END);
 			write_value(writing, writing->columns[i],
 				json_get(json_at(rows, row), writing->columns[i]));
 			html_close(writing->html, "td");
@@ -184,18 +184,18 @@ void record_page_write(
 	struct writing writing = { .visit = visit, .html = html, .folder = find_folder(name) };
 	char buffer[SCALAR_SIZE];
 
-	html_open(html, "section", NULL);
-	html_open(html, "h2", NULL);
+	html_open(html, "section", HTML_END);
+	html_open(html, "h2", HTML_END);
 	page_name(visit, html, name);
 	html_close(html, "h2");
 	if (json_is_array(value)) {
 		write_table(&writing, value);
 	} else if (json_is_object(value)) {
-		html_open(html, "dl", NULL);
+		html_open(html, "dl", HTML_END);
 		json_each(value, write_property, &writing);
 		html_close(html, "dl");
 	} else {
-		html_open(html, "p", NULL);
+		html_open(html, "p", HTML_END);
 		cell_write_value(visit, html, name, scalar_text(value, buffer));
 		html_close(html, "p");
 	}
@@ -284,7 +284,7 @@ void record_page_show(struct visit *visit)
 	if (json_get(record, timeline) != NULL)
 		record_page_write(visit, html, timeline, json_get(record, timeline));
 	json_each(record, write_member, &writing);
-	html_open(html, "p", "class", "on", NULL);
+	html_open(html, "p", "class", "on", HTML_END);
 	char path[VISIT_PATH_SIZE + 16];
 	(void)text_format(path, sizeof(path), "/api/v1%s", visit->path);
 	page_link(visit, html, path, say(visit, PHRASE("As JSON")));

@@ -91,7 +91,7 @@ void respond_problem(
 	}
 	struct html *html = page_begin(visit, find_title(status));
 
-	html_open(html, "section", "class", "notice bad", "role", "alert", NULL);
+	html_open(html, "section", "class", "notice bad", "role", "alert", HTML_END);
 	html_element(html, "p", NULL, say(visit, english));
 	if (detail != NULL && detail[0] != '\0')
 		html_element(html, "p", "detail", detail);

@@ -23,7 +23,7 @@ static const char time_hint[] = "2026-01-31T18:30:00Z";
 
 void rule_page_write_acts(const struct visit *visit, struct html *html)
 {
-	html_open(html, "p", "class", "acts", NULL);
+	html_open(html, "p", "class", "acts", HTML_END);
 	acts_write_link(visit, html, "/rules/test", PHRASE("Which rule would win?"));
 	if (visit_may(visit, ROLE_ADMIN))
 		acts_write_link(visit, html, "/rules/add", PHRASE("Add a rule…"));
@@ -39,7 +39,7 @@ void rule_page_write_row_acts(
 	if (!visit_may(visit, ROLE_ADMIN))
 		return;
 	(void)text_format(path, sizeof(path), "/rules/%s/end", visit->part);
-	html_open(html, "p", "class", "acts", NULL);
+	html_open(html, "p", "class", "acts", HTML_END);
 	acts_write_link(visit, html, path, PHRASE("End the rule…"));
 	html_close(html, "p");
 }
@@ -205,7 +205,7 @@ static void write_winner(
 	char id[NUMBER_SIZE];
 	char length[INSTANT_DURATION_SIZE];
 
-	html_open(html, "p", "class", "notice good", "role", "status", NULL);
+	html_open(html, "p", "class", "notice good", "role", "status", HTML_END);
 	if (match->rule_id == 0) {
 		page_say(visit, html,
 			PHRASE("No rule matches: such an order has no deadline by rule."));
@@ -269,9 +269,9 @@ void rule_page_test(struct visit *visit)
 	}
 	struct html *html = page_begin(visit, PHRASE("Which rule would win?"));
 	(void)text_format(action, sizeof(action), "%s/rules/test", visit->context->prefix);
-	html_open(html, "form", "method", "get", "action", action, "class", "filters", NULL);
+	html_open(html, "form", "method", "get", "action", action, "class", "filters", HTML_END);
 	write_attributes(visit, html, visit->query);
-	html_open(html, "button", "type", "submit", NULL);
+	html_open(html, "button", "type", "submit", HTML_END);
 	page_say(visit, html, PHRASE("Ask"));
 	html_close(html, "button");
 	html_close(html, "form");

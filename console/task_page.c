@@ -32,7 +32,7 @@ void task_page_write_acts(const struct visit *visit, struct html *html, const st
 	if (!visit_may(visit, ROLE_OPERATOR) ||
 		!text_equals(record_page_text(task, "status"), "DEAD"))
 		return;
-	html_open(html, "p", "class", "acts", NULL);
+	html_open(html, "p", "class", "acts", HTML_END);
 	format_path(visit, "/requeue", path);
 	acts_write_link(visit, html, path, PHRASE("Requeue…"));
 	format_path(visit, "/resolve", path);
@@ -120,7 +120,7 @@ void task_page_ask_requeue_selected(struct visit *visit)
 		return;
 	struct html *html = page_begin(visit, PHRASE("Requeue the selected tasks"));
 	(void)text_format(number, sizeof(number), "%zu", count);
-	html_open(html, "p", NULL);
+	html_open(html, "p", HTML_END);
 	page_fill(visit, html,
 		PHRASE("{1} tasks are selected. Each one that is DEAD gets 5 more retries and runs "
 		       "now; one that has moved meanwhile is left alone and named."),

@@ -23,7 +23,7 @@ struct check {
 
 static void write_check(const struct visit *visit, struct html *html, const struct check *check)
 {
-	html_open(html, "li", "class", check->is_good ? "good" : "bad", NULL);
+	html_open(html, "li", "class", check->is_good ? "good" : "bad", HTML_END);
 	html_element(
 		html, "strong", NULL, say(visit, check->is_good ? PHRASE("yes") : PHRASE("no")));
 	html_text(html, " – ");
@@ -42,7 +42,7 @@ static void write_checks(
 			checks->has_refund_reference },
 	};
 
-	html_open(html, "ul", "class", "checks", NULL);
+	html_open(html, "ul", "class", "checks", HTML_END);
 	for (size_t i = 0; i < ARRAY_LENGTH(list); i++)
 		write_check(visit, html, &list[i]);
 	html_close(html, "ul");
@@ -56,7 +56,7 @@ static void answer_page(struct visit *visit, const struct act_checks *checks)
 	char path[PATH_SIZE];
 	struct html *html = page_begin(visit, PHRASE("Resolve a task"));
 
-	html_open(html, "p", "class", "subject", NULL);
+	html_open(html, "p", "class", "subject", HTML_END);
 	page_link_to(visit, html, "/tasks/", visit->part, visit->part);
 	html_text(html, " · ");
 	page_link_to(visit, html, "/orders/", checks->order_no, checks->order_no);

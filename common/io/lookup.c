@@ -1,5 +1,5 @@
 /* getaddrinfo_a is an extension of the C library. */
-/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,readability-identifier-naming) */
+/* NOLINTNEXTLINE(bugprone-*,cert-*,readability-identifier-naming): its own name. */
 #define _GNU_SOURCE
 
 #include "common/io/lookup.h"
