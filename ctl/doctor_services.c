@@ -19,6 +19,8 @@ enum {
 	LOOKUP_LIMIT_MS = 3000,
 	TURN_MS = 20,
 	PORT_MAX = 65535,
+	METRICS_MAX = 1048576,
+	CLOCK_WARN_S = 5,
 };
 
 /* Any answer will do: it is there.  Nothing is tried, since it would change something. */
@@ -93,19 +95,50 @@ static void find_reason(const char *body, char *reason, size_t reason_size)
 		(void)text_clip(reason, reason_size, start, strcspn(start, "\n"));
 }
 
-static void check_process(
-	struct fleet *fleet, const char *name, const char *address, unsigned int port)
+static void write_url(
+	char url[ADDRESS_SIZE], const char *address, unsigned int port, const char *path)
 {
 	bool is_ipv6 = strchr(address, ':') != NULL;
+
+	(void)text_format(url, ADDRESS_SIZE, is_ipv6 ? "http://[%s]:%u%s" : "http://%s:%u%s",
+		address, port, path);
+}
+
+/* The last turn of a loop that turns was within this second, by the clock of its host. */
+static void check_clock(
+	struct fleet *fleet, const char *name, const char *address, unsigned int port)
+{
+	static const char gauge[] = "\nlapse_loop_last_turn_timestamp_seconds ";
 	char url[ADDRESS_SIZE];
 	struct ask_answer answer;
 
-	(void)text_format(url, sizeof(url),
-		is_ipv6 ? "http://[%s]:%u/readyz?verbose" : "http://%s:%u/readyz?verbose", address,
-		port);
+	write_url(url, address, port, "/metrics");
+	ask(url, METRICS_MAX, &answer);
+	const char *line = strstr(answer.body, gauge);
+	if (line != NULL) {
+		double turn_s = strtod(line + strlen(gauge), NULL);
+		double difference_s = turn_s - (double)clock_epoch_ms() / 1000;
+
+		if (turn_s > 0 && (difference_s > CLOCK_WARN_S || difference_s < -CLOCK_WARN_S))
+			finding_warn(fleet->list, "fleet_clock",
+				"the clock of %.60s at %s:%u is %+.0f s from this host's, or its "
+				"loop hangs: set both by NTP so that logs can be compared",
+				name, address, port, difference_s);
+	}
+	ask_clear(&answer);
+}
+
+static void check_process(
+	struct fleet *fleet, const char *name, const char *address, unsigned int port)
+{
+	char url[ADDRESS_SIZE];
+	struct ask_answer answer;
+
+	write_url(url, address, port, "/readyz?verbose");
 	ask(url, 0, &answer);
 	if (answer.status == 200) {
 		fleet->ready++;
+		check_clock(fleet, name, address, port);
 	} else {
 		char reason[VERSION_SIZE] = "";
 
