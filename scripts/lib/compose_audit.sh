@@ -20,10 +20,14 @@ counts_healthy() {
 	((${#ids[@]} == $2))
 }
 
+# As Prometheus finds them: one address behind the name for each replica.
 addresses_differ() {
-	local ids
-	mapfile -t ids < <(containers --filter "label=com.docker.compose.service=$1")
-	(($(docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "${ids[@]}" | sort -u | wc -l) == $2))
+	(($(compose exec -T mysql getent ahostsv4 "$1" | cut -d' ' -f1 | sort -u | wc -l) == $2))
+}
+
+fleet_shows() {
+	(($(curl -sf -m 5 -u "admin:$(<"$TREE/secrets/console_password")" "http://127.0.0.1:$CONSOLE_PORT/fleet" |
+		grep -o "<td>$1</td>" | wc -l) == $2))
 }
 
 closes_exceed() { (($(sql "SELECT COUNT(*) FROM t_order WHERE status = 'CLOSED'") > $1)); }
