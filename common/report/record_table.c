@@ -60,9 +60,9 @@ static const struct record_column order_columns[] = {
 	TEXT(trace_parent),
 };
 
-#define RESTORE_TASK(column)                                                                   \
-	"(SELECT CAST(c." column " AS CHAR) FROM t_compensation c WHERE c.idempotency_key = "  \
-	"(SELECT CONCAT('restore:', o.order_no, ':', CAST(x.id AS CHAR CHARACTER SET ascii)) " \
+#define RESTORE_TASK(column)                                                                  \
+	"(SELECT CAST(c." column " AS CHAR) FROM t_compensation c WHERE c.idempotency_key = " \
+	"(SELECT CONVERT(CONCAT('restore:', o.order_no, ':', x.id) USING ascii) "             \
 	"COLLATE ascii_bin FROM t_order o WHERE o.id = x.order_id))"
 static const struct record_column item_columns[] = {
 	WORD(id),

@@ -135,6 +135,7 @@ START_TEST(an_order_is_shown_with_its_line_of_time_and_without_its_buyer)
 	ck_assert_uint_eq(json_count(json_get(root, "tasks")), 1);
 	ck_assert_uint_eq(json_count(json_get(root, "items")), 1);
 	ck_assert_uint_eq(json_count(json_get(root, "audit")), 1);
+	ck_assert_ptr_null(json_get_text(json_at(json_get(root, "items"), 0), "restore_task"));
 	ck_assert_str_eq(json_get_text(json_at(timeline, 0), "what"), "created");
 	ck_assert_str_eq(
 		json_get_text(json_at(timeline, json_count(timeline) - 1), "what"), "deadline");
@@ -145,8 +146,13 @@ START_TEST(an_order_is_shown_with_its_line_of_time_and_without_its_buyer)
 		ck_assert_int_ge(gap_ms, 0);
 	}
 	json_destroy(&root);
+	expect_status(0, "cancel A1 --confirm A1 --reason customer-called", NULL);
+	root = read_json("show", "order", "A1");
+	ck_assert_str_eq(
+		json_get_text(json_at(json_get(root, "items"), 0), "restore_status"), "PENDING");
+	json_destroy(&root);
 	expect_status(0, "show order A1", "extend by maria: ok");
-	expect_status(0, "show order A1 --plain", "order\t0\tstatus\tUNPAID");
+	expect_status(0, "show order A1 --plain", "order\t0\tstatus\tCLOSED");
 	expect_status(EXIT_STATUS_NOT_FOUND, "show order A2", "there is no order A2");
 	expect_status(EXIT_STATUS_FAILED, "show order A'2", "no order number");
 }
