@@ -248,7 +248,7 @@ enum access_verdict access_identify(struct access *access, const struct httpd_re
 		become(identity_out, &anybody, ROLE_AUTH_BASIC);
 		return ACCESS_VERDICT_WELCOME;
 	}
-	if (proxy_user != NULL && access_is_proxied(access, request))
+	if (proxy_user != NULL && proxy_user[0] != '\0' && access_is_proxied(access, request))
 		return check_proxy_user(access, proxy_user, identity_out);
 	if (header == NULL)
 		return ACCESS_VERDICT_ASK;

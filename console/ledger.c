@@ -48,7 +48,7 @@ struct db *ledger_open(struct visit *visit)
 	httpd_add_header(visit->answer, "Retry-After", "2");
 	respond_problem(visit, 503,
 		PHRASE("The servers cannot tell at the moment. Nothing was lost; try again."),
-		say(visit, PHRASE("MySQL is away.")));
+		database_trouble(database));
 	return NULL;
 }
 

@@ -60,7 +60,7 @@ void list_show(struct visit *visit)
 		return;
 	if (!visit->is_api && !database_is_there(visit->context->database)) {
 		list_page_answer_unknown(
-			visit, view, &request, say(visit, PHRASE("MySQL is away.")));
+			visit, view, &request, database_trouble(visit->context->database));
 		return;
 	}
 	struct db *db = ledger_open(visit);
@@ -81,8 +81,7 @@ void list_show(struct visit *visit)
 	listing_page_destroy(&page);
 }
 
-struct export
-{
+struct export_file {
 	struct buffer text;
 	const struct listing_column *columns;
 	size_t column_count;
@@ -103,7 +102,7 @@ static void add_csv_cell(
 	buffer_add_text(buffer, "\"");
 }
 
-static void add_csv_rows(struct export *export, const struct listing_page *page)
+static void add_csv_rows(struct export_file *export, const struct listing_page *page)
 {
 	for (size_t row = 0; row < listing_page_count(page); row++) {
 		for (size_t i = 0; i < export->column_count; i++) {
@@ -116,7 +115,7 @@ static void add_csv_rows(struct export *export, const struct listing_page *page)
 	}
 }
 
-static void add_json_rows(struct export *export, const struct listing_page *page)
+static void add_json_rows(struct export_file *export, const struct listing_page *page)
 {
 	struct json *rows = listing_page_to_json(page);
 
@@ -132,7 +131,7 @@ static void add_json_rows(struct export *export, const struct listing_page *page
 
 static enum result take_page(void *context, const struct listing_page *page, struct error *error)
 {
-	struct export *export = context;
+	struct export_file *export = context;
 
 	(void)error;
 	if (export->is_csv)
@@ -142,7 +141,7 @@ static enum result take_page(void *context, const struct listing_page *page, str
 	return RESULT_OK;
 }
 
-static void add_csv_head(struct export *export)
+static void add_csv_head(struct export_file *export)
 {
 	for (size_t i = 0; i < export->column_count; i++) {
 		buffer_add_text(&export->text, i == 0 ? "" : ",");
@@ -152,7 +151,7 @@ static void add_csv_head(struct export *export)
 }
 
 static void answer_export(
-	struct visit *visit, const struct list_view *view, struct export *export, bool is_cut)
+	struct visit *visit, const struct list_view *view, struct export_file *export, bool is_cut)
 {
 	char disposition[64];
 	size_t size = 0;
@@ -182,7 +181,7 @@ void list_export(struct visit *visit)
 	const struct list_view *view = list_find(visit);
 	const struct listing_kind *kind = listing_find(view->kind);
 	const char *format = visit_query(visit, "format");
-	struct export export = { .is_csv = format == NULL || text_equals(format, "csv") };
+	struct export_file export = { .is_csv = format == NULL || text_equals(format, "csv") };
 	struct list_request request;
 	struct error error = { .text = "" };
 	bool is_cut = false;

@@ -100,7 +100,8 @@ static void write_bars(const struct visit *visit, struct html *html)
 	uint64_t age_ms = snapshot_age_ms(context->snapshot);
 
 	if (database_away_ms(context->database) > 0)
-		write_bar(visit, html, "bar bad", PHRASE("MySQL is away."), NULL);
+		write_bar(visit, html, "bar bad", PHRASE("MySQL is away."),
+			database_trouble(context->database));
 	if (figures->number > 0 && context->settings->amqp.url != NULL && !queues->is_known)
 		write_bar(visit, html, "bar bad", PHRASE("RabbitMQ is away."), queues->why);
 	if (age_ms != UINT64_MAX && age_ms > FIGURES_OLD_MS)

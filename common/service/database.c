@@ -18,6 +18,7 @@ struct database {
 	uint64_t next_try_ms;
 	uint32_t try_count;
 	uint64_t failure_count;
+	struct error trouble;
 	bool knows_clock;
 	int64_t clock_offset_ms; /* MySQL's milliseconds since 1970 minus clock_now_ms */
 	uint64_t clock_next_ms;
@@ -50,6 +51,11 @@ uint64_t database_away_ms(const struct database *database)
 	return database->lost_at_ms == 0 ? 0 : clock_now_ms() - database->lost_at_ms;
 }
 
+const char *database_trouble(const struct database *database)
+{
+	return database->lost_at_ms == 0 ? "" : database->trouble.text;
+}
+
 static void note_success(struct database *database)
 {
 	if (database->failure_count > 0) {
@@ -70,6 +76,7 @@ void database_note(struct database *database, enum result result, const struct e
 		note_success(database);
 		return;
 	}
+	database->trouble = *error;
 	if (database->lost_at_ms == 0)
 		database->lost_at_ms = now_ms;
 	if (log_is_worth_repeating(&database->failure_count))

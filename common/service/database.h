@@ -25,6 +25,9 @@ void database_note(struct database *database, enum result result, const struct e
 /* Since when MySQL is away, in milliseconds; 0: it is there. */
 uint64_t database_away_ms(const struct database *database);
 
+/* Why it is away; "" when it is there.  Borrowed until the next note. */
+const char *database_trouble(const struct database *database);
+
 struct db *database_db(struct database *database);
 /* By clock_now_ms, the moment that MySQL calls epoch_ms; false: the offset is not known. */
 bool database_local_time(const struct database *database, int64_t epoch_ms, int64_t *local_ms_out);

@@ -147,6 +147,7 @@ START_TEST(a_trusted_proxy_may_name_a_user_of_the_file)
 {
 	console_expect(console_get_with(&console, NULL, "/", "X-Remote-User: proxied\r\n"), 200,
 		"proxied · operator");
+	console_expect(console_get_with(&console, NULL, "/", "X-Remote-User: \r\n"), 401, "Log in");
 	console_expect(console_get_with(&console, NULL, "/", "X-Remote-User: stranger\r\n"), 403,
 		"users file");
 }
