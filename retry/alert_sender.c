@@ -49,6 +49,19 @@ struct alert_sender {
 	struct sending sendings[ALERT_TARGET_MAX];
 };
 
+static const struct alert_pace *find_pace(const struct alert_sender *sender, size_t place)
+{
+	return alert_message_pace(sender->targets.items[place].type);
+}
+
+/* How far pace_ms may be ahead of now. */
+static uint64_t find_allowance_ms(const struct alert_sender *sender, size_t place)
+{
+	const struct alert_pace *pace = find_pace(sender, place);
+
+	return MINUTE_MS / pace->per_minute * (pace->burst - 1);
+}
+
 void alert_sender_create(const struct retry_settings *settings, struct http *http,
 	const struct alert_parcel_list *list, struct alert_sender **sender_out)
 {
@@ -59,6 +72,9 @@ void alert_sender_create(const struct retry_settings *settings, struct http *htt
 	sender->list = list;
 	sender->ahead_ms = clock_epoch_ms() - clock_now_ms();
 	alert_sender_take_settings(sender);
+	/* Nobody knows what the process before this one has sent in the last minute. */
+	for (size_t i = 0; i < sender->targets.count; i++)
+		sender->sendings[i].pace_ms = clock_now_ms() + find_allowance_ms(sender, i);
 	*sender_out = sender;
 }
 
@@ -97,18 +113,11 @@ uint64_t alert_sender_now_ms(const struct alert_sender *sender)
 	return sender->ahead_ms + clock_now_ms();
 }
 
-static const struct alert_pace *find_pace(const struct alert_sender *sender, size_t place)
-{
-	return alert_message_pace(sender->targets.items[place].type);
-}
-
 /* Each message moves pace_ms by its share of a minute; so many shares ahead of now are allowed. */
 static uint64_t find_next_ms(const struct alert_sender *sender, size_t place)
 {
 	const struct sending *sending = &sender->sendings[place];
-	const struct alert_pace *pace = find_pace(sender, place);
-	uint64_t share_ms = MINUTE_MS / pace->per_minute;
-	uint64_t allowance_ms = share_ms * (pace->burst - 1);
+	uint64_t allowance_ms = find_allowance_ms(sender, place);
 	uint64_t next_ms = sending->pace_ms > allowance_ms ? sending->pace_ms - allowance_ms : 0;
 
 	return next_ms > sending->hold_ms ? next_ms : sending->hold_ms;

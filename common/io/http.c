@@ -372,11 +372,12 @@ static void read_answer(struct call *call, struct http_answer *answer)
 	answer->failure = find_failure(call);
 	answer->duration_ms = clock_now_ms() - call->start_ms;
 	answer->body = "";
+	(void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &answer->head_status);
 	if (answer->failure != HTTP_FAILURE_NONE) {
 		describe_failure(call, answer);
 		return;
 	}
-	(void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &answer->status);
+	answer->status = answer->head_status;
 	answer->retry_after_ms = read_retry_after(call->easy);
 	if (call->body_size > 0) {
 		call->body[call->body_size] = '\0';

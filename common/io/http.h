@@ -43,6 +43,7 @@ struct http_answer {
 	void *context;
 	enum http_failure failure;
 	long status;             /* 0 after a failure */
+	long head_status;        /* the same, also when what stood behind the head was broken */
 	uint64_t retry_after_ms; /* from Retry-After in seconds or as a date; 0: none */
 	const char *body;        /* NUL-terminated, never NULL; borrowed until the next call */
 	size_t body_size;

@@ -56,8 +56,16 @@ static void set(
 	(void)text_copy(verdict->reason, sizeof(verdict->reason), words);
 }
 
-static void judge_failure(const struct http_answer *answer, struct alert_verdict *verdict)
+/* Where the status says it all, nobody has to read what stands behind it to the end. */
+static void judge_failure(const struct alert_target *target, const struct http_answer *answer,
+	struct alert_verdict *verdict)
 {
+	if (answer->failure == HTTP_FAILURE_BROKEN && code_keys[target->type] == NULL &&
+		target->type != ALERT_TYPE_SLACK && answer->head_status >= 200 &&
+		answer->head_status <= 299) {
+		set(verdict, ALERT_RESULT_OK, answer->head_status, "");
+		return;
+	}
 	set(verdict,
 		answer->failure == HTTP_FAILURE_TIME ? ALERT_RESULT_TIMEOUT
 						     : ALERT_RESULT_HTTP_ERROR,
@@ -134,7 +142,7 @@ void alert_answer_judge(const struct alert_target *target, const struct http_ans
 {
 	memset(verdict, 0, sizeof(*verdict));
 	if (answer->failure != HTTP_FAILURE_NONE)
-		judge_failure(answer, verdict);
+		judge_failure(target, answer, verdict);
 	else if (code_keys[target->type] != NULL)
 		judge_body(target, answer, verdict);
 	else if (!is_well(target, answer))

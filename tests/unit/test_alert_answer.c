@@ -85,6 +85,29 @@ START_TEST(no_answer_is_a_time_out_or_an_error)
 }
 END_TEST
 
+START_TEST(a_long_answer_is_read_as_far_as_it_is_needed)
+{
+	struct alert_target target = { .type = ALERT_TYPE_GENERIC };
+	struct http_answer answer = {
+		.failure = HTTP_FAILURE_BROKEN, .head_status = 200, .body = "", .error = "too long"
+	};
+	struct alert_verdict verdict;
+
+	alert_answer_judge(&target, &answer, &verdict);
+	ck_assert_int_eq(verdict.result, ALERT_RESULT_OK);
+	target.type = ALERT_TYPE_SLACK;
+	alert_answer_judge(&target, &answer, &verdict);
+	ck_assert_int_eq(verdict.result, ALERT_RESULT_HTTP_ERROR);
+	target.type = ALERT_TYPE_WECOM;
+	alert_answer_judge(&target, &answer, &verdict);
+	ck_assert_int_eq(verdict.result, ALERT_RESULT_HTTP_ERROR);
+	target.type = ALERT_TYPE_ALERTMANAGER;
+	answer.head_status = 500;
+	alert_answer_judge(&target, &answer, &verdict);
+	ck_assert_int_eq(verdict.result, ALERT_RESULT_HTTP_ERROR);
+}
+END_TEST
+
 START_TEST(only_a_generic_target_can_be_gone)
 {
 	struct alert_target target = { .type = ALERT_TYPE_GENERIC };
@@ -105,6 +128,7 @@ int main(void)
 	const TTest *const tests[] = {
 		status_and_body_are_judged_together,
 		no_answer_is_a_time_out_or_an_error,
+		a_long_answer_is_read_as_far_as_it_is_needed,
 		only_a_generic_target_can_be_gone,
 	};
 
