@@ -17,7 +17,7 @@ struct http;
 struct retry_settings;
 
 enum {
-	ALERT_PARCEL_MAX = 1000
+	ALERT_PARCEL_MAX = 400
 };
 
 /* What is on its way.  The items belong to whoever fills the list. */

@@ -34,17 +34,12 @@ static const char choose_failed_sql[] =
 	CHOICE "delivery_state = 'FAILED' AND state = 'FIRING' "
 	       "ORDER BY next_attempt_at LIMIT ? FOR UPDATE SKIP LOCKED";
 
-struct candidate {
-	struct alert_row row;
-	bool is_ripe; /* has waited for its company, or been tried before */
-};
-
+/* What is due, and then, in the same place, what is taken of it. */
 struct choice {
 	struct db *db;
 	const struct alert_claim *claim;
-	struct candidate *candidates;
-	size_t count;
 	struct alert_batch *batch;
+	bool *is_ripe; /* has waited for its company, or been tried before */
 };
 
 enum result alert_lock(struct db *db, struct error *error)
@@ -95,9 +90,10 @@ enum result alert_keep(struct db *db, const struct alert_claim *claim, const uin
 				    "keep alerts");
 }
 
-static enum result choose(struct choice *choice, const char *sql, struct error *error)
+static enum result choose(const struct choice *choice, const char *sql, struct error *error)
 {
-	uint64_t room = choice->claim->limit - choice->count;
+	struct alert_batch *batch = choice->batch;
+	uint64_t room = choice->claim->limit - batch->count;
 	const struct db_param params[] = { db_uint(choice->claim->group_wait_ms * 1000),
 		db_uint(room) };
 	struct db_rows *rows = NULL;
@@ -106,32 +102,29 @@ static enum result choose(struct choice *choice, const char *sql, struct error *
 		return RESULT_OK;
 	enum result result = db_query(choice->db, sql, params, ARRAY_LENGTH(params), &rows, error);
 	while (result == RESULT_OK && db_rows_next(rows)) {
-		struct candidate *candidate = &choice->candidates[choice->count++];
-
-		alert_row_read(rows, &candidate->row);
-		candidate->is_ripe = db_rows_uint(rows, COLUMN_IS_RIPE) != 0;
-		choice->batch->now_ms = db_rows_uint(rows, COLUMN_NOW_MS);
+		alert_row_read(rows, &batch->rows[batch->count]);
+		choice->is_ripe[batch->count++] = db_rows_uint(rows, COLUMN_IS_RIPE) != 0;
+		batch->now_ms = db_rows_uint(rows, COLUMN_NOW_MS);
 	}
 	db_rows_destroy(&rows);
 	return result == RESULT_NONE ? RESULT_OK : error_context(result, error, "find alerts");
 }
 
-static bool is_in_company(const struct candidate *candidate, const struct candidate *other)
+static bool is_in_company(const struct alert_row *row, const struct alert_row *other)
 {
-	return candidate->row.kind == other->row.kind &&
-	       text_equals(candidate->row.task_kind, other->row.task_kind);
+	return row->kind == other->kind && text_equals(row->task_kind, other->task_kind);
 }
 
 /* A row whose wait is over takes the younger rows of its group along. */
-static bool is_ripe(const struct choice *choice, const struct candidate *candidate)
+static void ripen(const struct choice *choice)
 {
-	for (size_t i = 0; i < choice->count && !candidate->is_ripe; i++) {
-		const struct candidate *other = &choice->candidates[i];
+	const struct alert_row *rows = choice->batch->rows;
+	size_t count = choice->batch->count;
 
-		if (other->is_ripe && !other->row.is_silenced && is_in_company(candidate, other))
-			return true;
-	}
-	return candidate->is_ripe;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < count && !choice->is_ripe[i]; k++)
+			choice->is_ripe[i] = choice->is_ripe[k] && !rows[k].is_silenced &&
+					     is_in_company(&rows[i], &rows[k]);
 }
 
 static enum result put_off_silenced(
@@ -170,29 +163,32 @@ static enum result lease(const struct choice *choice, const uint64_t *ids, struc
 }
 
 /* Leases what is ripe and puts off what is silenced. */
-static enum result take(struct choice *choice, uint64_t *ids, struct error *error)
+static enum result take(const struct choice *choice, uint64_t *ids, struct error *error)
 {
 	struct alert_batch *batch = choice->batch;
+	size_t count = batch->count;
 
-	for (size_t i = 0; i < choice->count; i++)
-		if (choice->candidates[i].row.is_silenced)
-			ids[batch->silenced_count++] = choice->candidates[i].row.id;
+	ripen(choice);
+	for (size_t i = 0; i < count; i++)
+		if (batch->rows[i].is_silenced)
+			ids[batch->silenced_count++] = batch->rows[i].id;
 	enum result result = put_off_silenced(choice, ids, error);
-	for (size_t i = 0; i < choice->count; i++) {
-		const struct candidate *candidate = &choice->candidates[i];
-
-		if (candidate->row.is_silenced || !is_ripe(choice, candidate))
+	batch->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (batch->rows[i].is_silenced || !choice->is_ripe[i])
 			continue;
-		batch->rows[batch->count] = candidate->row;
+		batch->rows[batch->count] = batch->rows[i];
 		batch->rows[batch->count].attempts++;
-		ids[batch->count++] = candidate->row.id;
+		ids[batch->count] = batch->rows[batch->count].id;
+		batch->count++;
 	}
 	if (result == RESULT_OK)
 		result = lease(choice, ids, error);
 	return error_context(result, error, "lease alerts");
 }
 
-static enum result claim_in_transaction(struct choice *choice, uint64_t *ids, struct error *error)
+static enum result claim_in_transaction(
+	const struct choice *choice, uint64_t *ids, struct error *error)
 {
 	static const char *const choices[] = { choose_pending_sql, choose_sent_sql,
 		choose_failed_sql };
@@ -200,7 +196,7 @@ static enum result claim_in_transaction(struct choice *choice, uint64_t *ids, st
 
 	for (size_t i = 0; result == RESULT_OK && i < ARRAY_LENGTH(choices); i++)
 		result = choose(choice, choices[i], error);
-	if (result == RESULT_OK && choice->count == 0)
+	if (result == RESULT_OK && choice->batch->count == 0)
 		result = RESULT_NONE;
 	if (result == RESULT_OK)
 		result = take(choice, ids, error);
@@ -217,7 +213,7 @@ enum result alert_claim(struct db *db, const struct alert_claim *claim,
 	REQUIRE(claim->limit > 0 && claim->limit <= ALERT_CLAIM_MAX);
 	uint64_t *ids = memory_allocate_array(claim->limit, sizeof(*ids));
 	*batch_out = NULL;
-	choice.candidates = memory_allocate_array(claim->limit, sizeof(*choice.candidates));
+	choice.is_ripe = memory_allocate_array(claim->limit, sizeof(*choice.is_ripe));
 	choice.batch = memory_allocate(sizeof(*choice.batch));
 	choice.batch->rows = memory_allocate_array(claim->limit, sizeof(*choice.batch->rows));
 	enum result result = claim_in_transaction(&choice, ids, error);
@@ -227,7 +223,7 @@ enum result alert_claim(struct db *db, const struct alert_claim *claim,
 		db_rollback(db);
 		alert_batch_destroy(&choice.batch);
 	}
-	free(choice.candidates);
+	free(choice.is_ripe);
 	free(ids);
 	return result;
 }

@@ -12,7 +12,7 @@
 #include "common/order/alert_row.h"
 
 enum {
-	ALERT_CLAIM_MAX = 500,
+	ALERT_CLAIM_MAX = 400,
 	ALERT_GROUP_MAX = 200,
 	ALERT_EXAMPLES_MAX = 10, /* as the statement knows it */
 	ALERT_EXAMPLES_SIZE = 1024,

@@ -94,5 +94,4 @@ void alert_row_read(const struct db_rows *rows, struct alert_row *row)
 	row->repeat_count = (uint32_t)db_rows_uint(rows, 14);
 	row->attempts = (uint32_t)db_rows_uint(rows, 15);
 	(void)text_copy(row->targets, sizeof(row->targets), db_rows_text(rows, 16, NULL));
-	(void)text_copy(row->last_error, sizeof(row->last_error), db_rows_text(rows, 17, NULL));
 }

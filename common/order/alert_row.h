@@ -41,7 +41,6 @@ struct alert_row {
 	uint32_t calls;
 	uint32_t attempts;                /* messages begun since it fired or was resolved */
 	char targets[ALERT_TARGETS_SIZE]; /* JSON, "" when there is none */
-	char last_error[ALERT_TEXT_SIZE];
 };
 
 /* The columns of a SELECT from t_alert, in the order alert_row_read knows; more may follow. */
@@ -56,9 +55,9 @@ struct alert_row {
 	"GREATEST(TIMESTAMPDIFF(SECOND, fired_at, IF(state = 'RESOLVED', "           \
 	"COALESCE(resolved_at, fired_at), UTC_TIMESTAMP(3))), 0), "                  \
 	"fired_count, repeat_count, attempts, "                                      \
-	"IF(LENGTH(targets) > 2047, NULL, targets), last_error "
+	"IF(LENGTH(targets) > 2047, NULL, targets) "
 enum {
-	ALERT_ROW_COLUMN_COUNT = 18
+	ALERT_ROW_COLUMN_COUNT = 17
 };
 /* "2026-01-31T10:21:03.120000" of a column into "2026-01-31T10:21:03.120Z"; "" for NULL. */
 void alert_row_copy_time(const struct db_rows *rows, size_t column, char time[ALERT_TIME_SIZE]);
