@@ -321,8 +321,8 @@ static bool is_accepted(const struct board *board, const char *head)
 
 	for (size_t i = 0; i < BOARD_PATHS && board->paths[i][0] != '\0'; i++) {
 		(void)text_format(line, sizeof(line), "POST %s", board->paths[i]);
-		char behind = text_starts_with(head, line) ? head[strlen(line)] : '\0';
-		if (behind == ' ' || behind == '?')
+		if (text_starts_with(head, line) &&
+			(head[strlen(line)] == ' ' || head[strlen(line)] == '?'))
 			return true;
 	}
 	return false;
