@@ -25,9 +25,9 @@ enum {
 	ORDERS = 1000,
 	SKUS = 5,
 	CALLERS = 4,
-	TRY_MAX = 100,      /* calls of one caller about one order */
-	FIRST_DUE_MS = 500, /* while the callers are at it */
-	SPREAD_MS = 2000,
+	TRY_MAX = 100,       /* calls of one caller about one order */
+	FIRST_DUE_MS = 2000, /* the callers are at it by then */
+	SPREAD_MS = 6000,
 };
 
 static struct fleet *fleet;
