@@ -98,9 +98,11 @@ static void read_url(const struct reading *reading)
 		settings_report_add(reading->report, "%s: a path is put behind it", key);
 }
 
-/* A header ends where its line ends. */
+/* A header ends where its line ends, and ours have a largest size. */
 static bool is_header_value(const char *text)
 {
+	if (strlen(text) > ALERT_TOKEN_MAX)
+		return false;
 	for (; *text != '\0'; text++)
 		if ((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7F)
 			return false;

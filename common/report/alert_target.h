@@ -17,6 +17,7 @@ enum {
 	ALERT_ADDRESS_SIZE = 320,
 	ALERT_MENTION_MAX = 256,
 	ALERT_KEYWORD_MAX = 64,
+	ALERT_TOKEN_MAX = 4000,
 };
 
 enum alert_type {

@@ -142,6 +142,28 @@ START_TEST(a_stop_gives_back_what_waits)
 }
 END_TEST
 
+START_TEST(a_login_in_an_address_is_used_and_never_logged)
+{
+	struct process *process;
+	char url[HTTP_STUB_URL_SIZE];
+
+	http_stub_format_url(generic.stub, url);
+	sandbox_set(sandbox, "LAPSE_ALERT_GENERIC_URL", "http://me:pa55w0rd@%s/hook",
+		url + strlen("http://"));
+	robot_answer_status(&generic, 401, 0, 1);
+	fire(1);
+	process = start();
+	WAIT_UNTIL(has_begun, &generic);
+	await_sent(1);
+	ck_assert_ptr_nonnull(
+		strstr(robot_head(&generic, 0), "Authorization: Basic bWU6cGE1NXcwcmQ="));
+	char *words = process_everything(process);
+	ck_assert_ptr_nonnull(strstr(words, "/***"));
+	ck_assert_ptr_null(strstr(words, "pa55w0rd"));
+	free(words);
+}
+END_TEST
+
 static double count(const char *series)
 {
 	return http_client_metric(ops_port, series);
@@ -183,6 +205,7 @@ int main(void)
 		an_answer_that_comes_while_the_database_is_away_is_not_lost,
 		the_one_that_stands_by_takes_over,
 		a_stop_gives_back_what_waits,
+		a_login_in_an_address_is_used_and_never_logged,
 		every_answer_and_every_alert_without_a_message_is_counted,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
