@@ -1,6 +1,7 @@
 #include "console/acts.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "common/base/text.h"
 #include "common/io/json.h"
@@ -20,24 +21,59 @@ bool acts_read_id(struct visit *visit, uint64_t *id_out)
 	return false;
 }
 
+/* "17", or "17:5" when the retry_count that was shown goes along. */
+static bool read_tick(const char *text, struct act_task *task_out)
+{
+	const char *colon = strchr(text, ':');
+	char id[ID_SIZE];
+	uint64_t retries = UINT32_MAX;
+	size_t size = colon == NULL ? strlen(text) : (size_t)(colon - text);
+
+	if (size >= sizeof(id))
+		return false;
+	memcpy(id, text, size);
+	id[size] = '\0';
+	if (colon != NULL && !text_parse_uint(colon + 1, 0, UINT32_MAX - 1, &retries))
+		return false;
+	task_out->shown_retries = (uint32_t)retries;
+	return text_parse_uint(id, 1, UINT64_MAX, &task_out->id);
+}
+
+static bool refuse_selection(struct visit *visit)
+{
+	respond_problem(visit, 400,
+		PHRASE("The selection cannot be read, or is larger than 200 rows."), NULL);
+	return false;
+}
+
+static bool has_some(struct visit *visit, size_t count)
+{
+	if (count == 0)
+		respond_problem(visit, 400, PHRASE("Nothing is selected."), NULL);
+	return count > 0;
+}
+
 bool acts_read_ids(struct visit *visit, const struct form *form, uint64_t *ids_out, size_t max,
 	size_t *count_out)
 {
 	const char *text = NULL;
 
-	*count_out = 0;
-	for (size_t i = 0; (text = form_get_at(form, "id", i)) != NULL; i++) {
-		if (*count_out == max || !text_parse_uint(text, 1, UINT64_MAX, &ids_out[i])) {
-			respond_problem(visit, 400,
-				PHRASE("The selection cannot be read, or is larger than 200 rows."),
-				NULL);
-			return false;
-		}
-		*count_out += 1;
-	}
-	if (*count_out == 0)
-		respond_problem(visit, 400, PHRASE("Nothing is selected."), NULL);
-	return *count_out > 0;
+	for (*count_out = 0; (text = form_get_at(form, "id", *count_out)) != NULL; *count_out += 1)
+		if (*count_out == max ||
+			!text_parse_uint(text, 1, UINT64_MAX, &ids_out[*count_out]))
+			return refuse_selection(visit);
+	return has_some(visit, *count_out);
+}
+
+bool acts_read_ticks(struct visit *visit, const struct form *form, struct act_task *tasks_out,
+	size_t max, size_t *count_out)
+{
+	const char *text = NULL;
+
+	for (*count_out = 0; (text = form_get_at(form, "id", *count_out)) != NULL; *count_out += 1)
+		if (*count_out == max || !read_tick(text, &tasks_out[*count_out]))
+			return refuse_selection(visit);
+	return has_some(visit, *count_out);
 }
 
 void acts_write_link(

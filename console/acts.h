@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/order/act_task.h"
 #include "console/html.h"
 #include "console/visit.h"
 
@@ -17,6 +18,9 @@ bool acts_read_id(struct visit *visit, uint64_t *id_out);
  * too many, and the visit has been answered with 400. */
 bool acts_read_ids(struct visit *visit, const struct form *form, uint64_t *ids_out, size_t max,
 	size_t *count_out);
+/* The same for ticked tasks: an id, and ":" with the retry_count that was shown. */
+bool acts_read_ticks(struct visit *visit, const struct form *form, struct act_task *tasks_out,
+	size_t max, size_t *count_out);
 
 /* A link that looks like a button. */
 void acts_write_link(

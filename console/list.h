@@ -19,7 +19,8 @@ struct list_view {
 	const char *key_column; /* leads to the page of a row, at path; NULL: none */
 	const char *ticks_path; /* rows can be ticked, and their ids go there; NULL: they cannot */
 	const char *ticks_button;
-	const char *clear; /* shown when there is nothing and no filter */
+	const char *ticks_column; /* goes along with the id, as "17:5"; NULL: the id alone */
+	const char *clear;        /* shown when there is nothing and no filter */
 	/* What can be done on top of the list; may be NULL. */
 	void (*write_acts)(const struct visit *visit, struct html *html);
 };

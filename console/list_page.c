@@ -11,7 +11,8 @@
 
 enum {
 	PATH_SIZE = 512,
-	PROOF_SIZE = 256
+	PROOF_SIZE = 256,
+	TICK_SIZE = 48,
 };
 
 static const char *find_value(const struct list_request *request, const char *name)
@@ -74,10 +75,15 @@ static void write_head_row(const struct visit *visit, struct html *html,
 	html_close(html, "thead");
 }
 
-static void write_tick(const struct visit *visit, struct html *html, const char *id)
+static void write_tick(
+	const struct visit *visit, struct html *html, const char *id, const char *shown)
 {
+	char value[TICK_SIZE];
+
+	(void)text_format(value, sizeof(value), "%s%s%s", id, shown == NULL ? "" : ":",
+		shown == NULL ? "" : shown);
 	html_open(html, "td", "class", "tick", HTML_END);
-	html_void(html, "input", "type", "checkbox", "name", "id", "value", id, "aria-label",
+	html_void(html, "input", "type", "checkbox", "name", "id", "value", value, "aria-label",
 		say(visit, PHRASE("Select")), HTML_END);
 	html_close(html, "td");
 }
@@ -98,6 +104,7 @@ static void write_rows(const struct visit *visit, struct html *html, const struc
 	const struct listing_column *columns = listing_columns(listing_find(view->kind), &count);
 	size_t key = find_column(columns, count, view->key_column);
 	size_t id = find_column(columns, count, "id");
+	size_t shown = find_column(columns, count, view->ticks_column);
 
 	html_open(html, "div", "class", "wide", HTML_END);
 	html_open(html, "table", HTML_END);
@@ -106,7 +113,8 @@ static void write_rows(const struct visit *visit, struct html *html, const struc
 	for (size_t row = 0; row < listing_page_count(page); row++) {
 		html_open(html, "tr", HTML_END);
 		if (has_ticks)
-			write_tick(visit, html, listing_page_value(page, row, id));
+			write_tick(visit, html, listing_page_value(page, row, id),
+				shown == count ? NULL : listing_page_value(page, row, shown));
 		for (size_t i = 0; i < count; i++)
 			cell_write(visit, html, &columns[i], listing_page_value(page, row, i),
 				i == key ? view->path : NULL);

@@ -16,6 +16,7 @@ static const struct list_view views[] = {
 		.key_column = "id",
 		.ticks_path = "/tasks/requeue",
 		.ticks_button = PHRASE("Requeue selected…"),
+		.ticks_column = "retry_count",
 		.clear = PHRASE("All clear: no task is DEAD, and none waits after a failure."),
 		.write_acts = bulk_page_write_link },
 	{ .kind = "orders",

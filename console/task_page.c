@@ -110,13 +110,23 @@ void task_page_requeue(struct visit *visit)
 	ledger_answer(visit, "requeue", path, result, &outcome, &error);
 }
 
+/* As it came, so that the act sees what the person saw. */
+static void format_tick(const struct act_task *task, char text[2 * NUMBER_SIZE])
+{
+	if (task->shown_retries == UINT32_MAX)
+		(void)text_format(text, 2 * (size_t)NUMBER_SIZE, "%" PRIu64, task->id);
+	else
+		(void)text_format(text, 2 * (size_t)NUMBER_SIZE, "%" PRIu64 ":%" PRIu32, task->id,
+			task->shown_retries);
+}
+
 void task_page_ask_requeue_selected(struct visit *visit)
 {
-	uint64_t ids[ACT_SELECTION_MAX];
+	struct act_task tasks[ACT_SELECTION_MAX];
 	size_t count = 0;
-	char number[NUMBER_SIZE];
+	char number[2 * NUMBER_SIZE];
 
-	if (!acts_read_ids(visit, visit->query, ids, ACT_SELECTION_MAX, &count))
+	if (!acts_read_ticks(visit, visit->query, tasks, ACT_SELECTION_MAX, &count))
 		return;
 	struct html *html = page_begin(visit, PHRASE("Requeue the selected tasks"));
 	(void)text_format(number, sizeof(number), "%zu", count);
@@ -128,7 +138,7 @@ void task_page_ask_requeue_selected(struct visit *visit)
 	html_close(html, "p");
 	page_form(visit, html, "/tasks/requeue");
 	for (size_t i = 0; i < count; i++) {
-		(void)text_format(number, sizeof(number), "%" PRIu64, ids[i]);
+		format_tick(&tasks[i], number);
 		page_hidden(html, "id", number);
 	}
 	page_form_end(visit, html, "primary", PHRASE("Requeue"));
@@ -137,7 +147,6 @@ void task_page_ask_requeue_selected(struct visit *visit)
 
 /* Everything for a selection, which is too large for the stack. */
 struct selection {
-	uint64_t ids[ACT_SELECTION_MAX];
 	struct act_task tasks[ACT_SELECTION_MAX];
 	struct act_result results[ACT_SELECTION_MAX];
 	struct acts_row rows[ACT_SELECTION_MAX];
@@ -149,7 +158,7 @@ static void answer_selected(struct visit *visit, struct selection *selection, si
 	for (size_t i = 0; i < selection->count; i++) {
 		const struct act_result *result = &selection->results[i];
 
-		selection->rows[i] = (struct acts_row){ .id = selection->ids[i],
+		selection->rows[i] = (struct acts_row){ .id = selection->tasks[i].id,
 			.outcome = i < done ? act_outcome_names[result->outcome] : "not tried",
 			.words = i < done ? result->words : "",
 			.audit_id = i < done ? result->audit_id : 0 };
@@ -165,15 +174,13 @@ static void requeue_selected(struct visit *visit, struct selection *selection)
 	struct ledger_actor actor;
 	size_t done = 0;
 
-	if (!acts_read_ids(
-		    visit, visit->form, selection->ids, ACT_SELECTION_MAX, &selection->count) ||
+	if (!acts_read_ticks(
+		    visit, visit->form, selection->tasks, ACT_SELECTION_MAX, &selection->count) ||
 		!ledger_actor(visit, NULL, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)
 		return;
-	for (size_t i = 0; i < selection->count; i++)
-		selection->tasks[i] = (struct act_task){ selection->ids[i], UINT32_MAX };
 	const struct act_selection tasks = { selection->tasks, selection->count };
 	enum result result =
 		act_requeue_selected(db, &tasks, &actor.actor, selection->results, &done, &error);

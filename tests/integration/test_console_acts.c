@@ -192,6 +192,24 @@ START_TEST(a_selection_says_what_became_of_each)
 }
 END_TEST
 
+/* It was DEAD on the page and is DEAD now, but somebody has had it tried again in between. */
+START_TEST(a_ticked_task_that_died_again_is_left_alone)
+{
+	static const char path[] = "/tasks/requeue";
+
+	console_fill_dead(query, "MORE-", 1);
+	console_expect(console_get(&console, "olga", "/tasks?state=DEAD"), 200, "value=\"1:5\"");
+	query_run(query, "UPDATE t_compensation SET retry_count = 6 WHERE id = 2");
+	console_expect(console_submit(&console, "olga", "/tasks/requeue?id=1%3A5&id=2%3A5", path,
+			       "id=1%3A5&id=2%3A5"),
+		200, "conflict");
+	ck_assert_int_eq(
+		query_number(query, "SELECT id FROM t_compensation WHERE status = 'PENDING'"), 1);
+	ck_assert_int_eq(
+		query_number(query, "SELECT id FROM t_compensation WHERE status = 'DEAD'"), 2);
+}
+END_TEST
+
 START_TEST(an_outbox_row_is_replayed_and_rules_and_silences_are_kept)
 {
 	expect_done(console_submit(&console, "anna", "/rules/add", "/rules/add",
@@ -302,6 +320,7 @@ int main(void)
 		a_deadline_is_moved_and_a_viewer_moves_nothing,
 		a_task_is_resolved_and_a_red_check_wants_an_admin,
 		a_selection_says_what_became_of_each,
+		a_ticked_task_that_died_again_is_left_alone,
 		an_outbox_row_is_replayed_and_rules_and_silences_are_kept,
 		a_bulk_takes_exactly_what_its_preview_showed,
 		a_bulk_is_stopped_and_the_rest_stays,
