@@ -62,7 +62,7 @@ START_TEST(an_attribute_without_value_is_left_out_and_what_is_open_is_closed)
 	struct html *html = NULL;
 
 	html_create(&html);
-	html_open(html, "div", "class", NULL, "id", "x", HTML_END);
+	html_open(html, "div", "class", (const char *)NULL, "id", "x", HTML_END);
 	html_open(html, "ul", HTML_END);
 	html_void(html, "input", "disabled", "", HTML_END);
 	html_text(html, NULL);
