@@ -59,7 +59,7 @@ static uint64_t find_allowance_ms(const struct alert_sender *sender, size_t plac
 {
 	const struct alert_pace *pace = find_pace(sender, place);
 
-	return MINUTE_MS / pace->per_minute * (pace->burst - 1);
+	return (uint64_t)MINUTE_MS / pace->per_minute * (pace->burst - 1);
 }
 
 void alert_sender_create(const struct retry_settings *settings, struct http *http,

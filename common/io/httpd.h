@@ -40,13 +40,12 @@ struct httpd_header_line {
 /* A handler fills it; body is taken over (adopted) and freed after sending. */
 struct httpd_answer {
 	unsigned int status;
+	bool drop_connection;     /* close without an answer, for servers that play dead in tests */
 	const char *content_type; /* a constant */
 	char *body_adopt;
 	size_t body_size;
 	struct httpd_header_line headers[HTTPD_HEADER_MAX]; /* see httpd_add_header */
-	/* For servers that play slow or dead in tests: */
-	uint64_t delay_ms;    /* the answer waits, the others do not */
-	bool drop_connection; /* close without an answer */
+	uint64_t delay_ms; /* the answer waits, the others do not; for servers that play slow */
 };
 
 struct httpd_route {
