@@ -18,6 +18,7 @@
 #define ACKED     "lapse_amqp_settled_total{queue=\"lapse.timeout.due\",outcome=\"ack\"}"
 
 enum {
+	ROOM_KIB = 2048,
 	FIRST = 20000,
 	ALL = 200000,
 	WINDOW = 1000,
@@ -105,9 +106,10 @@ static uint64_t size_after(int count)
 	return process_resident_kib(daemon_under_test.process);
 }
 
+/* Buffers may still grow to their largest once; a leak of 16 bytes a message would be seen. */
 static void expect_flat(uint64_t before_kib, uint64_t after_kib)
 {
-	ck_assert_msg(after_kib <= before_kib + before_kib / 10, "it grew from %llu to %llu KiB",
+	ck_assert_msg(after_kib <= before_kib + ROOM_KIB, "it grew from %llu to %llu KiB",
 		(unsigned long long)before_kib, (unsigned long long)after_kib);
 }
 

@@ -187,12 +187,9 @@ START_TEST(a_locked_row_costs_only_itself)
 	sandbox_set(sandbox, "LAPSE_LOCK_WAIT", "1s");
 	insert_events(ROWS);
 	query_create(sandbox_mysql_url(sandbox), &other);
-	/* Between the claim and the mark: the row is leased first, so that the claim is over. */
-	daemon_start_ready(sandbox, "lapse-producer", &producer);
-	WAIT_UNTIL(nothing_is_new, NULL);
-	query_run(query, "UPDATE t_outbox_event SET status = 'NEW', sent_at = NULL");
 	query_run(other, "START TRANSACTION");
 	query_run(other, "SELECT id FROM t_outbox_event WHERE event_id = 'E7' FOR UPDATE");
+	daemon_start_ready(sandbox, "lapse-producer", &producer);
 	WAIT_UNTIL(all_but_one_are_sent, &count);
 	query_run(other, "ROLLBACK");
 	WAIT_UNTIL(nothing_is_new, NULL);

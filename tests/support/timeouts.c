@@ -41,15 +41,22 @@ void timeouts_send(struct timeouts *timeouts, struct connection *connection,
 			.sent_ms = (int64_t)clock_now_ms() };
 }
 
+/* Each queue confirms in its own time, so single numbers overtake those that come as a range. */
 void timeouts_await_confirms(const struct timeouts *timeouts, struct connection *connection)
 {
-	uint64_t confirmed = 0;
+	bool is_confirmed[TIMEOUTS_MAX + 1] = { false };
+	size_t count = 0;
 
-	while (confirmed < timeouts->count) {
+	while (count < timeouts->count) {
 		connection_expect_event(connection, BROKER_EVENT_CONFIRM);
-		ck_assert(connection->event.is_positive);
-		confirmed =
-			connection->event.is_multiple ? connection->event.number : confirmed + 1;
+		const struct broker_event *event = &connection->event;
+
+		ck_assert(event->is_positive);
+		ck_assert_uint_le(event->number, timeouts->count);
+		for (uint64_t i = event->is_multiple ? 1 : event->number; i <= event->number; i++) {
+			count += is_confirmed[i] ? 0 : 1;
+			is_confirmed[i] = true;
+		}
 	}
 }
 
