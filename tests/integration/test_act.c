@@ -1,11 +1,10 @@
 /* act: what a person does by hand: once per request, guarded, by role, and written down. */
-#include <string.h>
 
 #include "common/base/compiler.h"
-#include "common/base/text.h"
 #include "common/order/act_rule.h"
 #include "common/order/act_task.h"
 #include "common/order/rule_change.h"
+#include "tests/support/acts.h"
 #include "tests/support/claims.h"
 #include "tests/support/orders.h"
 #include "tests/support/query.h"
@@ -32,34 +31,6 @@ static void tear_down(void)
 	sandbox_destroy(&sandbox);
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
-static struct audit_actor actor_of(const char *role, const char *request_id)
-{
-	return (struct audit_actor){
-		.actor = "maria", .role = role, .auth = "basic", .request_id = request_id
-	};
-}
-
-static void expect_outcome(
-	const struct act_result *result, enum act_outcome outcome, const char *says)
-{
-	ck_assert_msg(result->outcome == outcome, "%s: %s", act_outcome_names[result->outcome],
-		result->words);
-	ck_assert_msg(strstr(result->words, says) != NULL, "%s", result->words);
-	ck_assert_int_eq(result->audit_id != 0,
-		outcome != ACT_OUTCOME_INVALID && outcome != ACT_OUTCOME_NOT_FOUND);
-}
-
-#define AUDIT \
-	"SELECT COALESCE(GROUP_CONCAT(result ORDER BY id SEPARATOR ' '), '') FROM t_operator_audit"
-
 static void insert_dead(uint64_t id, const char *kind, const char *order_no)
 {
 	query_run(query,
@@ -74,7 +45,7 @@ static void insert_dead(uint64_t id, const char *kind, const char *order_no)
 
 static struct act_result requeue(uint64_t id, const char *role, const char *request_id)
 {
-	const struct audit_actor actor = actor_of(role, request_id);
+	const struct audit_actor actor = acts_actor(role, request_id);
 	struct act_result result;
 
 	ck_assert_int_eq(
@@ -91,13 +62,13 @@ START_TEST(the_same_request_twice_acts_once_and_shows_the_first_answer)
 	struct act_result first = requeue(7, "operator", "r1");
 	struct act_result second = requeue(7, "operator", "r1");
 
-	expect_outcome(&first, ACT_OUTCOME_DONE, "");
-	expect_outcome(&second, ACT_OUTCOME_DONE, "");
+	acts_expect(&first, ACT_OUTCOME_DONE, "");
+	acts_expect(&second, ACT_OUTCOME_DONE, "");
 	ck_assert(!first.is_repeat && second.is_repeat);
 	ck_assert_uint_eq(first.audit_id, second.audit_id);
-	expect("PENDING 10", "SELECT status, max_retries FROM t_compensation");
-	expect("ok", AUDIT);
-	expect("RESOLVED", "SELECT state FROM t_alert");
+	query_expect(query, "PENDING 10", "SELECT status, max_retries FROM t_compensation");
+	query_expect(query, "ok", ACTS_AUDIT);
+	query_expect(query, "RESOLVED", "SELECT state FROM t_alert");
 }
 END_TEST
 
@@ -108,13 +79,13 @@ START_TEST(of_two_people_one_acts_and_the_other_is_told_what_it_is_now)
 	struct act_result second = requeue(7, "operator", "r2");
 	struct act_result again = requeue(7, "operator", "r2");
 
-	expect_outcome(&first, ACT_OUTCOME_DONE, "");
-	expect_outcome(&second, ACT_OUTCOME_CONFLICT, "task 7 is PENDING, not DEAD");
-	expect_outcome(&second, ACT_OUTCOME_CONFLICT, "the last to act on it was maria (requeue, ");
-	expect_outcome(&again, ACT_OUTCOME_CONFLICT, "task 7 is PENDING, not DEAD");
+	acts_expect(&first, ACT_OUTCOME_DONE, "");
+	acts_expect(&second, ACT_OUTCOME_CONFLICT, "task 7 is PENDING, not DEAD");
+	acts_expect(&second, ACT_OUTCOME_CONFLICT, "the last to act on it was maria (requeue, ");
+	acts_expect(&again, ACT_OUTCOME_CONFLICT, "task 7 is PENDING, not DEAD");
 	ck_assert(again.is_repeat);
-	expect("PENDING 10", "SELECT status, max_retries FROM t_compensation");
-	expect("ok conflict", AUDIT);
+	query_expect(query, "PENDING 10", "SELECT status, max_retries FROM t_compensation");
+	query_expect(query, "ok conflict", ACTS_AUDIT);
 }
 END_TEST
 
@@ -124,15 +95,15 @@ START_TEST(a_task_that_died_again_is_not_the_one_that_was_shown)
 	query_run(query, "UPDATE t_compensation SET retry_count = 10, max_retries = 10");
 	struct act_result result = requeue(7, "operator", "r1");
 
-	expect_outcome(&result, ACT_OUTCOME_CONFLICT, "10 retries, not 5");
-	expect("DEAD 10", "SELECT status, max_retries FROM t_compensation");
+	acts_expect(&result, ACT_OUTCOME_CONFLICT, "10 retries, not 5");
+	query_expect(query, "DEAD 10", "SELECT status, max_retries FROM t_compensation");
 }
 END_TEST
 
 START_TEST(a_selection_has_an_answer_for_each)
 {
 	static const struct act_task tasks[] = { { 7, 5 }, { 8, 4 }, { 9, 5 }, { 10, UINT32_MAX } };
-	const struct audit_actor actor = actor_of("operator", "r1");
+	const struct audit_actor actor = acts_actor("operator", "r1");
 	const struct act_selection selection = { tasks, ARRAY_LENGTH(tasks) };
 	struct act_result results[ARRAY_LENGTH(tasks)];
 	size_t done = 0;
@@ -143,11 +114,11 @@ START_TEST(a_selection_has_an_answer_for_each)
 	ck_assert_int_eq(act_requeue_selected(ours.db, &selection, &actor, results, &done, &error),
 		RESULT_OK);
 	ck_assert_uint_eq(done, ARRAY_LENGTH(tasks));
-	expect_outcome(&results[0], ACT_OUTCOME_DONE, "");
-	expect_outcome(&results[1], ACT_OUTCOME_CONFLICT, "not 4");
-	expect_outcome(&results[2], ACT_OUTCOME_NOT_FOUND, "there is no task 9");
-	expect_outcome(&results[3], ACT_OUTCOME_DONE, "");
-	expect("PENDING DEAD PENDING",
+	acts_expect(&results[0], ACT_OUTCOME_DONE, "");
+	acts_expect(&results[1], ACT_OUTCOME_CONFLICT, "not 4");
+	acts_expect(&results[2], ACT_OUTCOME_NOT_FOUND, "there is no task 9");
+	acts_expect(&results[3], ACT_OUTCOME_DONE, "");
+	query_expect(query, "PENDING DEAD PENDING",
 		"SELECT GROUP_CONCAT(status ORDER BY id SEPARATOR ' ') FROM t_compensation");
 }
 END_TEST
@@ -156,18 +127,18 @@ END_TEST
 
 START_TEST(a_role_that_is_too_small_is_refused_and_written_down)
 {
-	const struct audit_actor operator= actor_of("operator", "r2");
+	const struct audit_actor operator= acts_actor("operator", "r2");
 	const struct rule_definition definition = { .timeout_s = 60 };
 	struct act_result result;
 
 	insert_dead(7, "STOCK_RESTORE", "A1");
 	result = requeue(7, "viewer", "r1");
-	expect_outcome(&result, ACT_OUTCOME_FORBIDDEN, "requeue needs the role operator");
+	acts_expect(&result, ACT_OUTCOME_FORBIDDEN, "requeue needs the role operator");
 	ck_assert_int_eq(
 		act_add_rule(ours.db, &definition, NULL, &operator, & result, &error), RESULT_OK);
-	expect_outcome(&result, ACT_OUTCOME_FORBIDDEN, "rule_add needs the role admin");
-	expect("refused refused", AUDIT);
-	expect("DEAD 0",
+	acts_expect(&result, ACT_OUTCOME_FORBIDDEN, "rule_add needs the role admin");
+	query_expect(query, "refused refused", ACTS_AUDIT);
+	query_expect(query, "DEAD 0",
 		"SELECT status, (SELECT COUNT(*) FROM t_timeout_rule) FROM t_compensation");
 	ck_assert(act_role_needed("discard") == ACT_ROLE_ADMIN);
 	ck_assert(act_role_needed("anything") == ACT_ROLE_ADMIN);
@@ -180,8 +151,8 @@ START_TEST(a_request_id_that_can_be_no_key_is_invalid)
 	insert_dead(7, "STOCK_RESTORE", "A1");
 	struct act_result result = requeue(7, "admin", "r 1");
 
-	expect_outcome(&result, ACT_OUTCOME_INVALID, "request id");
-	expect("", AUDIT);
+	acts_expect(&result, ACT_OUTCOME_INVALID, "request id");
+	query_expect(query, "", ACTS_AUDIT);
 }
 END_TEST
 
@@ -190,7 +161,7 @@ END_TEST
 static struct act_result resolve(
 	const char *role, const char *request_id, const struct act_resolve *request)
 {
-	const struct audit_actor actor = actor_of(role, request_id);
+	const struct audit_actor actor = acts_actor(role, request_id);
 	struct act_result result;
 
 	ck_assert_int_eq(act_resolve(ours.db, request, &actor, &result, &error), RESULT_OK);
@@ -205,21 +176,21 @@ START_TEST(a_red_check_needs_an_admin_who_types_the_order_number)
 	insert_dead(7, "STOCK_RESTORE", "A1");
 	insert_dead(8, "STOCK_RESTORE", "A1"); /* not settled either */
 	result = resolve("operator", "r1", &request);
-	expect_outcome(&result, ACT_OUTCOME_FORBIDDEN, "only an admin");
+	acts_expect(&result, ACT_OUTCOME_FORBIDDEN, "only an admin");
 	result = resolve("admin", "r2", &request);
-	expect_outcome(&result, ACT_OUTCOME_REFUSED, "has to be typed");
+	acts_expect(&result, ACT_OUTCOME_REFUSED, "has to be typed");
 	request.typed_order_no = "A2";
 	result = resolve("admin", "r3", &request);
-	expect_outcome(&result, ACT_OUTCOME_REFUSED, "has to be typed");
+	acts_expect(&result, ACT_OUTCOME_REFUSED, "has to be typed");
 	request.typed_order_no = "A1";
 	result = resolve("admin", "r4", &request);
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
 	/* Now the other one has no open sibling any more. */
 	request = (struct act_resolve){ .task_id = 8, .code = "not_needed", .text = "all is well" };
 	result = resolve("operator", "r5", &request);
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
-	expect("refused refused refused ok ok", AUDIT);
-	expect("RESOLVED RESOLVED",
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
+	query_expect(query, "refused refused refused ok ok", ACTS_AUDIT);
+	query_expect(query, "RESOLVED RESOLVED",
 		"SELECT GROUP_CONCAT(status ORDER BY id SEPARATOR ' ') FROM t_compensation");
 }
 END_TEST
@@ -236,7 +207,7 @@ START_TEST(an_order_that_is_still_unpaid_is_red)
 	ck_assert_int_eq(act_check_resolve(ours.db, &request, &checks, &error), RESULT_OK);
 	ck_assert(!checks.is_order_final && checks.has_no_open_sibling);
 	struct act_result result = resolve("operator", "r1", &request);
-	expect_outcome(&result, ACT_OUTCOME_FORBIDDEN, "UNPAID");
+	acts_expect(&result, ACT_OUTCOME_FORBIDDEN, "UNPAID");
 }
 END_TEST
 
@@ -252,11 +223,11 @@ START_TEST(a_refund_by_hand_names_its_reference_and_the_payment_knows)
 			 "currency, outcome, refund_state) "
 			 "VALUES ('wx', 'T1', 'A1', 5, 'CNY', 'LATE', 'FAILED')");
 	result = resolve("operator", "r1", &request);
-	expect_outcome(&result, ACT_OUTCOME_FORBIDDEN, "no reference");
+	acts_expect(&result, ACT_OUTCOME_FORBIDDEN, "no reference");
 	request.text = "bank transfer 4711";
 	result = resolve("operator", "r2", &request);
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
-	expect("RESOLVED DONE",
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
+	query_expect(query, "RESOLVED DONE",
 		"SELECT status, (SELECT refund_state FROM t_payment) FROM t_compensation");
 }
 END_TEST
@@ -271,9 +242,9 @@ START_TEST(a_resolve_without_a_good_reason_is_invalid)
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		struct act_result result = resolve("admin", "r1", &cases[i]);
 
-		expect_outcome(&result, ACT_OUTCOME_INVALID, "reason");
+		acts_expect(&result, ACT_OUTCOME_INVALID, "reason");
 	}
-	expect("DEAD", "SELECT status FROM t_compensation");
+	query_expect(query, "DEAD", "SELECT status FROM t_compensation");
 }
 END_TEST
 

@@ -1,14 +1,13 @@
 /* act: what a person does with orders, outbox rows, rules and alerts, and what is noted. */
-#include <string.h>
 
 #include "common/base/compiler.h"
-#include "common/base/text.h"
 #include "common/order/act_alert.h"
 #include "common/order/act_order.h"
 #include "common/order/act_outbox.h"
 #include "common/order/act_rule.h"
 #include "common/order/payment.h"
 #include "common/order/rule_change.h"
+#include "tests/support/acts.h"
 #include "tests/support/claims.h"
 #include "tests/support/orders.h"
 #include "tests/support/query.h"
@@ -35,41 +34,13 @@ static void tear_down(void)
 	sandbox_destroy(&sandbox);
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
-static struct audit_actor actor_of(const char *role, const char *request_id)
-{
-	return (struct audit_actor){
-		.actor = "maria", .role = role, .auth = "basic", .request_id = request_id
-	};
-}
-
-static void expect_outcome(
-	const struct act_result *result, enum act_outcome outcome, const char *says)
-{
-	ck_assert_msg(result->outcome == outcome, "%s: %s", act_outcome_names[result->outcome],
-		result->words);
-	ck_assert_msg(strstr(result->words, says) != NULL, "%s", result->words);
-	ck_assert_int_eq(result->audit_id != 0,
-		outcome != ACT_OUTCOME_INVALID && outcome != ACT_OUTCOME_NOT_FOUND);
-}
-
-#define AUDIT \
-	"SELECT COALESCE(GROUP_CONCAT(result ORDER BY id SEPARATOR ' '), '') FROM t_operator_audit"
-
 /* ---- orders */
 
 static struct act_result close_order(
 	const char *order_no, const char *typed, const char *request_id)
 {
 	const struct act_close request = { order_no, typed, "customer called" };
-	const struct audit_actor actor = actor_of("operator", request_id);
+	const struct audit_actor actor = acts_actor("operator", request_id);
 	struct act_close_effect effect;
 	struct act_result result;
 
@@ -86,22 +57,23 @@ START_TEST(an_order_is_closed_once_by_hand_and_a_paid_one_never)
 	orders_insert_one(query, "P1", HOUR_MS);
 	ck_assert(orders_pay(query, "P1"));
 	result = close_order("ORDER-1", "ER-2", "r0");
-	expect_outcome(&result, ACT_OUTCOME_INVALID, "typed");
+	acts_expect(&result, ACT_OUTCOME_INVALID, "typed");
 	result = close_order("ORDER-1", "ER-1", "r1");
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
 	result = close_order("ORDER-1", "ER-1", "r1");
 	ck_assert(result.is_repeat);
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
 	result = close_order("ORDER-1", "ORDER-1", "r2");
-	expect_outcome(&result, ACT_OUTCOME_REFUSED, "CLOSED already");
+	acts_expect(&result, ACT_OUTCOME_REFUSED, "CLOSED already");
 	result = close_order("P1", "P1", "r3");
-	expect_outcome(&result, ACT_OUTCOME_REFUSED, "PAID");
+	acts_expect(&result, ACT_OUTCOME_REFUSED, "PAID");
 	result = close_order("N1", "N1", "r4");
-	expect_outcome(&result, ACT_OUTCOME_NOT_FOUND, "N1");
-	expect("ok refused refused", AUDIT);
-	expect("1 1", "SELECT COUNT(*), (SELECT COUNT(*) FROM t_compensation) FROM t_outbox_event "
-		      "WHERE event_type = 'ORDER_CLOSED'");
-	expect("CLOSED OPERATOR console PAID",
+	acts_expect(&result, ACT_OUTCOME_NOT_FOUND, "N1");
+	query_expect(query, "ok refused refused", ACTS_AUDIT);
+	query_expect(query, "1 1",
+		"SELECT COUNT(*), (SELECT COUNT(*) FROM t_compensation) FROM t_outbox_event "
+		"WHERE event_type = 'ORDER_CLOSED'");
+	query_expect(query, "CLOSED OPERATOR console PAID",
 		"SELECT o.status, o.close_reason, o.close_source, p.status "
 		"FROM t_order o, t_order p WHERE o.order_no = 'ORDER-1' AND p.order_no = 'P1'");
 }
@@ -120,13 +92,13 @@ START_TEST(money_behind_a_close_by_hand_goes_back_once)
 	orders_insert_one(query, "A1", HOUR_MS);
 	query_run(query, "UPDATE t_order SET amount_cents = 9900");
 	result = close_order("A1", "A1", "r1");
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(payment_apply(ours.db, &notice, &paid, &error), RESULT_OK);
 		ck_assert_int_eq(paid.outcome, PAYMENT_OUTCOME_LATE);
 	}
-	expect("1", "SELECT COUNT(*) FROM t_compensation WHERE kind = 'REFUND'");
-	expect("CLOSED OPERATOR", "SELECT status, close_reason FROM t_order");
+	query_expect(query, "1", "SELECT COUNT(*) FROM t_compensation WHERE kind = 'REFUND'");
+	query_expect(query, "CLOSED OPERATOR", "SELECT status, close_reason FROM t_order");
 }
 END_TEST
 
@@ -134,7 +106,7 @@ END_TEST
 
 static struct act_result replay(uint64_t id, const char *request_id)
 {
-	const struct audit_actor actor = actor_of("operator", request_id);
+	const struct audit_actor actor = acts_actor("operator", request_id);
 	struct act_result result;
 
 	ck_assert_int_eq(act_replay_outbox(ours.db, id, NULL, &actor, &result, &error), RESULT_OK);
@@ -151,43 +123,43 @@ START_TEST(a_replayed_row_is_new_and_keeps_its_event_id)
 			 "INSERT INTO t_alert (kind, ref, severity, labels, annotations) "
 			 "VALUES ('OUTBOX_FAILED', '2', 'warning', '{}', '{}')");
 	result = replay(1, "r1");
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
 	result = replay(2, "r1");
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
 	result = replay(1, "r2");
-	expect_outcome(&result, ACT_OUTCOME_CONFLICT, "is NEW");
+	acts_expect(&result, ACT_OUTCOME_CONFLICT, "is NEW");
 	result = replay(3, "r3");
-	expect_outcome(&result, ACT_OUTCOME_NOT_FOUND, "there is no outbox 3");
-	expect("e1 NEW 1 e2 NEW 1 RESOLVED",
+	acts_expect(&result, ACT_OUTCOME_NOT_FOUND, "there is no outbox 3");
+	query_expect(query, "e1 NEW 1 e2 NEW 1 RESOLVED",
 		"SELECT GROUP_CONCAT(event_id, ' ', status, ' ', sent_at IS NULL ORDER BY id "
 		"SEPARATOR ' '), (SELECT state FROM t_alert) FROM t_outbox_event");
-	expect("ok ok conflict", AUDIT);
+	query_expect(query, "ok ok conflict", ACTS_AUDIT);
 }
 END_TEST
 
 START_TEST(a_rule_is_added_once_per_request_and_ended_once)
 {
 	const struct rule_definition definition = { .values = { "t1" }, .timeout_s = 60 };
-	const struct audit_actor actor = actor_of("admin", "r1");
+	const struct audit_actor actor = acts_actor("admin", "r1");
 	struct act_rule_end end = { .reason = "no longer true" };
 	struct act_result first;
 	struct act_result result;
 
 	ck_assert_int_eq(
 		act_add_rule(ours.db, &definition, "new shop", &actor, &first, &error), RESULT_OK);
-	expect_outcome(&first, ACT_OUTCOME_DONE, "");
+	acts_expect(&first, ACT_OUTCOME_DONE, "");
 	ck_assert_int_eq(
 		act_add_rule(ours.db, &definition, "new shop", &actor, &result, &error), RESULT_OK);
 	ck_assert(result.is_repeat);
 	ck_assert_uint_eq(first.made_id, result.made_id);
-	expect("1", "SELECT COUNT(*) FROM t_timeout_rule");
+	query_expect(query, "1", "SELECT COUNT(*) FROM t_timeout_rule");
 	end.rule_id = first.made_id;
 	ck_assert_int_eq(act_end_rule(ours.db, &end, &actor, &result, &error), RESULT_OK);
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
-	const struct audit_actor other = actor_of("admin", "r2");
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
+	const struct audit_actor other = acts_actor("admin", "r2");
 	ck_assert_int_eq(act_end_rule(ours.db, &end, &other, &result, &error), RESULT_OK);
-	expect_outcome(&result, ACT_OUTCOME_REFUSED, "has ended");
-	expect("ok ok refused", AUDIT);
+	acts_expect(&result, ACT_OUTCOME_REFUSED, "has ended");
+	query_expect(query, "ok ok refused", ACTS_AUDIT);
 }
 END_TEST
 
@@ -196,22 +168,23 @@ START_TEST(a_silence_ends_within_a_day_and_only_for_what_fires)
 	struct act_silence request = {
 		.alert_id = 1, .duration_s = 86401, .reason = "deploy tonight"
 	};
-	const struct audit_actor actor = actor_of("operator", "r1");
+	const struct audit_actor actor = acts_actor("operator", "r1");
 	struct act_result result;
 
 	query_run(query, "INSERT INTO t_alert (kind, ref, severity, labels, annotations) "
 			 "VALUES ('TASK_DEAD', '7', 'warning', '{}', '{}')");
 	ck_assert_int_eq(act_silence_alert(ours.db, &request, &actor, &result, &error), RESULT_OK);
-	expect_outcome(&result, ACT_OUTCOME_INVALID, "24 h");
+	acts_expect(&result, ACT_OUTCOME_INVALID, "24 h");
 	request.duration_s = 3600;
 	ck_assert_int_eq(act_silence_alert(ours.db, &request, &actor, &result, &error), RESULT_OK);
-	expect_outcome(&result, ACT_OUTCOME_DONE, "");
-	expect("1", "SELECT silenced_until > UTC_TIMESTAMP(3) + INTERVAL 59 MINUTE FROM t_alert");
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
+	query_expect(query, "1",
+		"SELECT silenced_until > UTC_TIMESTAMP(3) + INTERVAL 59 MINUTE FROM t_alert");
 	query_run(query, "UPDATE t_alert SET state = 'RESOLVED'");
-	const struct audit_actor other = actor_of("operator", "r2");
+	const struct audit_actor other = acts_actor("operator", "r2");
 	ck_assert_int_eq(act_silence_alert(ours.db, &request, &other, &result, &error), RESULT_OK);
-	expect_outcome(&result, ACT_OUTCOME_CONFLICT, "not FIRING");
-	expect("ok conflict", AUDIT);
+	acts_expect(&result, ACT_OUTCOME_CONFLICT, "not FIRING");
+	query_expect(query, "ok conflict", ACTS_AUDIT);
 }
 END_TEST
 
@@ -229,7 +202,7 @@ START_TEST(what_changes_no_row_is_written_down_too)
 		.request_id = "r1" };
 
 	ck_assert_int_eq(act_write_note(ours.db, &note, &actor, &error), RESULT_OK);
-	expect("?? login user ???? refused 10.0.0.1",
+	query_expect(query, "?? login user ???? refused 10.0.0.1",
 		"SELECT actor, action, target_type, target_id, result, ip FROM t_operator_audit");
 }
 END_TEST

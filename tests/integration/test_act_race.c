@@ -1,5 +1,4 @@
 /* act: several people, or one who clicks twice, at the same moment. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -29,14 +28,6 @@ static void set_up(void)
 static void tear_down(void)
 {
 	sandbox_destroy(&sandbox);
-}
-
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
 }
 
 /* What one person does, in a process and over a connection of its own. */
@@ -109,10 +100,12 @@ START_TEST(of_many_at_once_one_acts_and_the_others_are_told)
 		ck_assert_uint_eq(count(people, ACT_OUTCOME_DONE), 1);
 		ck_assert_uint_eq(count(people, ACT_OUTCOME_CONFLICT), PEOPLE - 1);
 	}
-	expect("10 10", "SELECT COUNT(*), MAX(max_retries) FROM t_compensation "
-			"WHERE status = 'PENDING'");
-	expect("10 30", "SELECT SUM(result = 'ok'), SUM(result = 'conflict') "
-			"FROM t_operator_audit");
+	query_expect(query, "10 10",
+		"SELECT COUNT(*), MAX(max_retries) FROM t_compensation "
+		"WHERE status = 'PENDING'");
+	query_expect(query, "10 30",
+		"SELECT SUM(result = 'ok'), SUM(result = 'conflict') "
+		"FROM t_operator_audit");
 	shared_destroy(people, PEOPLE * sizeof(*people));
 }
 END_TEST
@@ -128,9 +121,10 @@ START_TEST(one_request_that_comes_many_times_at_once_acts_once)
 		for (int i = 1; i < PEOPLE; i++)
 			ck_assert_uint_eq(people[0].answer.audit_id, people[i].answer.audit_id);
 	}
-	expect("10 10", "SELECT COUNT(*), MAX(max_retries) FROM t_compensation "
-			"WHERE status = 'PENDING'");
-	expect("10", "SELECT COUNT(*) FROM t_operator_audit");
+	query_expect(query, "10 10",
+		"SELECT COUNT(*), MAX(max_retries) FROM t_compensation "
+		"WHERE status = 'PENDING'");
+	query_expect(query, "10", "SELECT COUNT(*) FROM t_operator_audit");
 	shared_destroy(people, PEOPLE * sizeof(*people));
 }
 END_TEST

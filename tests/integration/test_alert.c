@@ -1,12 +1,9 @@
 /* alert: raised once per thing, claimed in company, told until everybody knows. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/base/memory.h"
-#include "common/base/text.h"
-#include "common/io/db.h"
 #include "common/order/alert_delivery.h"
 #include "tests/support/alert_rows.h"
+#include "tests/support/claims.h"
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
@@ -17,119 +14,73 @@ enum {
 
 static struct sandbox *sandbox;
 static struct query *query;
-static struct db_settings settings;
-static struct db *db;
+static struct claims_db ours;
 
 static void set_up(void)
 {
-	struct error error = { 0 };
-
 	sandbox_create(SANDBOX_NO_BROKER, &sandbox);
 	query = sandbox_query(sandbox);
-	settings.url = memory_copy_text(sandbox_mysql_url(sandbox));
-	settings.lock_wait_ms = 1000;
-	db_create(&settings, &db);
-	ck_assert_msg(db_ensure_connected(db, &error) == RESULT_OK, "%s", error.text);
+	claims_connect(sandbox_mysql_url(sandbox), &ours);
 }
 
 static void tear_down(void)
 {
-	db_destroy(&db);
-	free(settings.url);
+	claims_disconnect(&ours);
 	sandbox_destroy(&sandbox);
-}
-
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
-static void raise_alert(const char *ref, const char *task_kind, const char *description)
-{
-	alert_rows_raise(db, ref, task_kind, description);
-}
-
-static void resolve(const char *ref)
-{
-	alert_rows_resolve(db, ref);
-}
-
-/* NULL when nothing is due. */
-static struct alert_batch *claim(uint64_t group_wait_ms)
-{
-	return alert_rows_claim(db, "OURS", group_wait_ms);
-}
-
-static void settle_as(const char *lease_token, const struct alert_batch *batch,
-	enum alert_delivery_state state, uint64_t delay_ms)
-{
-	alert_rows_settle(db, lease_token, batch, state, delay_ms);
-}
-
-/* Claims and settles what is due. */
-static void deliver(enum alert_delivery_state state, uint64_t delay_ms)
-{
-	struct alert_batch *batch = claim(0);
-
-	ck_assert_ptr_nonnull(batch);
-	settle_as("OURS", batch, state, delay_ms);
-	alert_batch_destroy(&batch);
 }
 
 START_TEST(the_same_thing_has_one_row_and_repeats_are_counted)
 {
-	raise_alert("7", "refund", "first");
-	raise_alert("7", "refund", "second");
-	raise_alert("7", "refund", "third");
-	expect("1", "SELECT COUNT(*) FROM t_alert");
-	expect("FIRING 1 2 first PENDING",
+	alert_rows_raise(ours.db, "7", "refund", "first");
+	alert_rows_raise(ours.db, "7", "refund", "second");
+	alert_rows_raise(ours.db, "7", "refund", "third");
+	query_expect(query, "1", "SELECT COUNT(*) FROM t_alert");
+	query_expect(query, "FIRING 1 2 first PENDING",
 		"SELECT state, fired_count, repeat_count, JSON_VALUE(annotations, "
 		"'$.description'), delivery_state FROM t_alert");
-	struct alert_batch *batch = claim(0);
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", 0);
 	ck_assert_uint_eq(batch->rows[0].repeat_count, 2);
-	expect("0", "SELECT repeat_count FROM t_alert");
+	query_expect(query, "0", "SELECT repeat_count FROM t_alert");
 	alert_batch_destroy(&batch);
 }
 END_TEST
 
 START_TEST(a_thing_that_fails_again_opens_its_row_again)
 {
-	raise_alert("7", "refund", "first");
-	deliver(ALERT_DELIVERY_SENT, HOUR_MS);
-	resolve("7");
-	resolve("7");
-	resolve("unknown");
-	expect("RESOLVED PENDING 0 1",
+	alert_rows_raise(ours.db, "7", "refund", "first");
+	alert_rows_deliver(ours.db, ALERT_DELIVERY_SENT, HOUR_MS);
+	alert_rows_resolve(ours.db, "7");
+	alert_rows_resolve(ours.db, "7");
+	alert_rows_resolve(ours.db, "unknown");
+	query_expect(query, "RESOLVED PENDING 0 1",
 		"SELECT state, delivery_state, attempts, resolved_at IS NOT NULL FROM t_alert");
-	raise_alert("7", "refund", "second");
-	expect("FIRING PENDING 2 second NULL NULL 0",
+	alert_rows_raise(ours.db, "7", "refund", "second");
+	query_expect(query, "FIRING PENDING 2 second NULL NULL 0",
 		"SELECT state, delivery_state, fired_count, JSON_VALUE(annotations, "
 		"'$.description'), resolved_at, targets, repeat_count FROM t_alert");
 	/* Nobody has heard that it was over, so those who know are told when it is. */
-	resolve("7");
-	expect("RESOLVED PENDING", "SELECT state, delivery_state FROM t_alert");
+	alert_rows_resolve(ours.db, "7");
+	query_expect(query, "RESOLVED PENDING", "SELECT state, delivery_state FROM t_alert");
 }
 END_TEST
 
 START_TEST(what_was_over_before_anybody_heard_of_it_is_told_to_nobody)
 {
-	raise_alert("7", "refund", "first");
-	resolve("7");
-	expect("RESOLVED SENT 1",
+	alert_rows_raise(ours.db, "7", "refund", "first");
+	alert_rows_resolve(ours.db, "7");
+	query_expect(query, "RESOLVED SENT 1",
 		"SELECT state, delivery_state, next_attempt_at > '9999-01-01' FROM t_alert");
-	ck_assert_ptr_null(claim(0));
-	raise_alert("7", "refund", "second");
-	expect("FIRING PENDING 0", "SELECT state, delivery_state, attempts FROM t_alert");
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", 0));
+	alert_rows_raise(ours.db, "7", "refund", "second");
+	query_expect(
+		query, "FIRING PENDING 0", "SELECT state, delivery_state, attempts FROM t_alert");
 }
 END_TEST
 
 START_TEST(a_claimed_row_says_everything)
 {
-	raise_alert("918273", "stock_restore", "order A1: \"HTTP\" \xff\n");
-	struct alert_batch *batch = claim(0);
+	alert_rows_raise(ours.db, "918273", "stock_restore", "order A1: \"HTTP\" \xff\n");
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", 0);
 	ck_assert_uint_eq(batch->count, 1);
 	const struct alert_row *row = &batch->rows[0];
 	ck_assert_int_eq(row->kind, ALERT_KIND_TASK_DEAD);
@@ -151,54 +102,55 @@ END_TEST
 
 START_TEST(new_rows_wait_for_their_company_and_are_taken_along)
 {
-	raise_alert("1", "refund", "x");
-	raise_alert("2", "refund", "x");
-	raise_alert("3", "stock_restore", "x");
-	ck_assert_ptr_null(claim(HOUR_MS));
+	alert_rows_raise(ours.db, "1", "refund", "x");
+	alert_rows_raise(ours.db, "2", "refund", "x");
+	alert_rows_raise(ours.db, "3", "stock_restore", "x");
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", HOUR_MS));
 	query_run(query, "UPDATE t_alert SET fired_at = UTC_TIMESTAMP(3) - INTERVAL 2 HOUR "
 			 "WHERE ref = '1'");
-	struct alert_batch *batch = claim(HOUR_MS);
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", HOUR_MS);
 	ck_assert_uint_eq(batch->count, 2);
 	ck_assert_str_eq(batch->rows[1].ref, "2");
 	alert_batch_destroy(&batch);
-	ck_assert_ptr_null(claim(HOUR_MS));
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", HOUR_MS));
 }
 END_TEST
 
 START_TEST(what_changed_during_its_delivery_stays_due)
 {
-	raise_alert("1", "refund", "x");
-	struct alert_batch *batch = claim(0);
-	resolve("1");
-	settle_as("OURS", batch, ALERT_DELIVERY_SENT, 0);
+	alert_rows_raise(ours.db, "1", "refund", "x");
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", 0);
+	alert_rows_resolve(ours.db, "1");
+	alert_rows_settle(ours.db, "OURS", batch, ALERT_DELIVERY_SENT, 0);
 	alert_batch_destroy(&batch);
-	batch = claim(0);
+	batch = alert_rows_claim(ours.db, "OURS", 0);
 	ck_assert(batch->rows[0].is_resolved);
 	ck_assert_str_ne(batch->rows[0].resolved_at, "");
-	settle_as("OURS", batch, ALERT_DELIVERY_SENT, HOUR_MS);
+	alert_rows_settle(ours.db, "OURS", batch, ALERT_DELIVERY_SENT, HOUR_MS);
 	alert_batch_destroy(&batch);
 	/* Nobody is reminded of what is over. */
-	expect("SENT 1", "SELECT delivery_state, next_attempt_at > '9999-01-01' FROM t_alert");
+	query_expect(query, "SENT 1",
+		"SELECT delivery_state, next_attempt_at > '9999-01-01' FROM t_alert");
 }
 END_TEST
 
 START_TEST(a_failed_delivery_is_tried_again_with_what_is_known)
 {
-	raise_alert("1", "refund", "x");
-	deliver(ALERT_DELIVERY_PENDING, 30000);
-	ck_assert_ptr_null(claim(0));
-	expect("PENDING ops: HTTP 500 ? 1",
+	alert_rows_raise(ours.db, "1", "refund", "x");
+	alert_rows_deliver(ours.db, ALERT_DELIVERY_PENDING, 30000);
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", 0));
+	query_expect(query, "PENDING ops: HTTP 500 ? 1",
 		"SELECT delivery_state, last_error, ABS(TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), "
 		"next_attempt_at) - 30) <= 2 FROM t_alert");
 	query_run(query, "UPDATE t_alert SET next_attempt_at = UTC_TIMESTAMP(3)");
 	/* What has been tried waits for no company. */
-	struct alert_batch *batch = claim(HOUR_MS);
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", HOUR_MS);
 	ck_assert_uint_eq(batch->rows[0].attempts, 2);
 	ck_assert_str_eq(batch->rows[0].targets, "{\"ops\":{\"result\":\"http_error\"}}");
-	settle_as("OURS", batch, ALERT_DELIVERY_FAILED, 0);
+	alert_rows_settle(ours.db, "OURS", batch, ALERT_DELIVERY_FAILED, 0);
 	alert_batch_destroy(&batch);
-	expect("FAILED", "SELECT delivery_state FROM t_alert");
-	ck_assert_ptr_null(claim(0));
+	query_expect(query, "FAILED", "SELECT delivery_state FROM t_alert");
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", 0));
 }
 END_TEST
 
@@ -207,14 +159,14 @@ START_TEST(a_reminder_is_a_delivery_of_its_own)
 	static const enum alert_delivery_state states[] = { ALERT_DELIVERY_SENT,
 		ALERT_DELIVERY_FAILED };
 
-	raise_alert("1", "refund", "x");
+	alert_rows_raise(ours.db, "1", "refund", "x");
 	for (size_t i = 0; i < ARRAY_LENGTH(states); i++) {
-		deliver(states[i], HOUR_MS);
-		ck_assert_ptr_null(claim(0));
+		alert_rows_deliver(ours.db, states[i], HOUR_MS);
+		ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", 0));
 		query_run(query, "UPDATE t_alert SET next_attempt_at = UTC_TIMESTAMP(3)");
-		struct alert_batch *batch = claim(HOUR_MS);
+		struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", HOUR_MS);
 		ck_assert_int_eq(batch->rows[0].delivery, states[i]);
-		settle_as("OURS", batch, ALERT_DELIVERY_PENDING, 1);
+		alert_rows_settle(ours.db, "OURS", batch, ALERT_DELIVERY_PENDING, 1);
 		alert_batch_destroy(&batch);
 		query_run(query, "UPDATE t_alert SET next_attempt_at = UTC_TIMESTAMP(3)");
 	}
@@ -228,7 +180,7 @@ START_TEST(a_hostile_row_is_delivered_as_far_as_it_can_be_read)
 		"('TASK_DEAD', '1', 'info', '[]', '{\"summary\":7,\"calls\":\"many\"}', '[]'), "
 		"('TASK_DEAD', '2', 'info', '{\"kind\":\"0123456789012345678901234567890\"}', "
 		"CONCAT('{\"summary\":\"', REPEAT('x', 9000), '\"}'), '{}')");
-	struct alert_batch *batch = claim(0);
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", 0);
 	ck_assert_uint_eq(batch->count, 2);
 	ck_assert_str_eq(batch->rows[0].summary, "");
 	ck_assert_uint_eq(batch->rows[0].calls, 0);
@@ -258,10 +210,11 @@ START_TEST(what_is_well_again_is_resolved)
 		"SELECT 'OUTBOX_FAILED', '2' UNION SELECT 'THRESHOLD', 'LapseOverdue') x;"
 		"INSERT INTO t_alert (kind, ref, severity, labels, annotations) VALUES "
 		"('TASK_DEAD', 'just now', 'info', '{}', '{}')");
-	ck_assert_msg(alert_resolve_cured(db, &count, &error) == RESULT_OK, "%s", error.text);
+	ck_assert_msg(alert_resolve_cured(ours.db, &count, &error) == RESULT_OK, "%s", error.text);
 	ck_assert_uint_eq(count, 4);
-	expect("TASK_DEAD:1,TASK_DEAD:just now,ORDER_STUCK:A,OUTBOX_FAILED:1,"
-	       "THRESHOLD:LapseOverdue",
+	query_expect(query,
+		"TASK_DEAD:1,TASK_DEAD:just now,ORDER_STUCK:A,OUTBOX_FAILED:1,"
+		"THRESHOLD:LapseOverdue",
 		"SELECT GROUP_CONCAT(kind, ':', ref ORDER BY kind, ref) FROM t_alert "
 		"WHERE state = 'FIRING'");
 }

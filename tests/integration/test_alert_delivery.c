@@ -7,6 +7,7 @@
 #include "common/io/db.h"
 #include "common/order/alert_delivery.h"
 #include "tests/support/alert_rows.h"
+#include "tests/support/claims.h"
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
@@ -18,92 +19,46 @@ enum {
 
 static struct sandbox *sandbox;
 static struct query *query;
-static struct db_settings settings;
-static struct db *db;
+static struct claims_db ours;
 
 static void set_up(void)
 {
-	struct error error = { 0 };
-
 	sandbox_create(SANDBOX_NO_BROKER, &sandbox);
 	query = sandbox_query(sandbox);
-	settings.url = memory_copy_text(sandbox_mysql_url(sandbox));
-	settings.lock_wait_ms = 1000;
-	db_create(&settings, &db);
-	ck_assert_msg(db_ensure_connected(db, &error) == RESULT_OK, "%s", error.text);
+	claims_connect(sandbox_mysql_url(sandbox), &ours);
 }
 
 static void tear_down(void)
 {
-	db_destroy(&db);
-	free(settings.url);
+	claims_disconnect(&ours);
 	sandbox_destroy(&sandbox);
-}
-
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
-static void raise_alert(const char *ref, const char *task_kind, const char *description)
-{
-	alert_rows_raise(db, ref, task_kind, description);
-}
-
-static void resolve(const char *ref)
-{
-	alert_rows_resolve(db, ref);
-}
-
-/* NULL when nothing is due. */
-static struct alert_batch *claim(uint64_t group_wait_ms)
-{
-	return alert_rows_claim(db, "OURS", group_wait_ms);
-}
-
-static void settle_as(const char *lease_token, const struct alert_batch *batch,
-	enum alert_delivery_state state, uint64_t delay_ms)
-{
-	alert_rows_settle(db, lease_token, batch, state, delay_ms);
-}
-
-/* Claims and settles what is due. */
-static void deliver(enum alert_delivery_state state, uint64_t delay_ms)
-{
-	struct alert_batch *batch = claim(0);
-
-	ck_assert_ptr_nonnull(batch);
-	settle_as("OURS", batch, state, delay_ms);
-	alert_batch_destroy(&batch);
 }
 
 static void silence(uint64_t id, uint64_t for_ms, enum result expected)
 {
 	struct error error = { 0 };
 
-	ck_assert_msg(alert_silence(db, id, for_ms, &error) == expected, "%s", error.text);
+	ck_assert_msg(alert_silence(ours.db, id, for_ms, &error) == expected, "%s", error.text);
 }
 
 START_TEST(a_claimed_row_is_leased)
 {
 	struct error error = { 0 };
 
-	raise_alert("1", "refund", "x");
-	struct alert_batch *zombie = alert_rows_claim(db, "ZOMBIE", 0);
-	ck_assert_ptr_null(claim(0));
-	ck_assert_int_eq(alert_end_leases(db, "ZOMBIE", &error), RESULT_OK);
-	ck_assert_ptr_null(claim(0));
-	ck_assert_int_eq(alert_end_leases(db, "OURS", &error), RESULT_OK);
-	struct alert_batch *heir = claim(0);
+	alert_rows_raise(ours.db, "1", "refund", "x");
+	struct alert_batch *zombie = alert_rows_claim(ours.db, "ZOMBIE", 0);
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", 0));
+	ck_assert_int_eq(alert_end_leases(ours.db, "ZOMBIE", &error), RESULT_OK);
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", 0));
+	ck_assert_int_eq(alert_end_leases(ours.db, "OURS", &error), RESULT_OK);
+	struct alert_batch *heir = alert_rows_claim(ours.db, "OURS", 0);
 	ck_assert_uint_eq(heir->rows[0].attempts, 2);
-	settle_as("ZOMBIE", zombie, ALERT_DELIVERY_SENT, 0);
-	expect("PENDING OURS", "SELECT delivery_state, lease_token FROM t_alert");
-	settle_as("OURS", heir, ALERT_DELIVERY_SENT, 0);
-	expect("SENT NULL NULL 1", "SELECT delivery_state, lease_token, lease_until, "
-				   "next_attempt_at > '9999-01-01' FROM t_alert");
+	alert_rows_settle(ours.db, "ZOMBIE", zombie, ALERT_DELIVERY_SENT, 0);
+	query_expect(query, "PENDING OURS", "SELECT delivery_state, lease_token FROM t_alert");
+	alert_rows_settle(ours.db, "OURS", heir, ALERT_DELIVERY_SENT, 0);
+	query_expect(query, "SENT NULL NULL 1",
+		"SELECT delivery_state, lease_token, lease_until, "
+		"next_attempt_at > '9999-01-01' FROM t_alert");
 	alert_batch_destroy(&zombie);
 	alert_batch_destroy(&heir);
 }
@@ -114,22 +69,22 @@ static void keep(const char *lease_token, const struct alert_batch *batch)
 	const struct alert_claim claim = { .lease_token = lease_token, .lease_ms = LEASE_MS };
 	struct error error = { 0 };
 
-	ck_assert_int_eq(alert_keep(db, &claim, NULL, 0, &error), RESULT_OK);
-	ck_assert_int_eq(alert_keep(db, &claim, &batch->rows[0].id, 1, &error), RESULT_OK);
+	ck_assert_int_eq(alert_keep(ours.db, &claim, NULL, 0, &error), RESULT_OK);
+	ck_assert_int_eq(alert_keep(ours.db, &claim, &batch->rows[0].id, 1, &error), RESULT_OK);
 }
 
 START_TEST(a_lease_ends_and_is_kept)
 {
-	raise_alert("1", "refund", "x");
-	struct alert_batch *batch = claim(0);
+	alert_rows_raise(ours.db, "1", "refund", "x");
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", 0);
 	query_run(query, "UPDATE t_alert SET lease_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
 	keep("OTHER", batch);
-	expect("0", "SELECT lease_until > UTC_TIMESTAMP(3) FROM t_alert");
+	query_expect(query, "0", "SELECT lease_until > UTC_TIMESTAMP(3) FROM t_alert");
 	keep("OURS", batch);
-	ck_assert_ptr_null(alert_rows_claim(db, "OTHER", 0));
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OTHER", 0));
 	alert_batch_destroy(&batch);
 	query_run(query, "UPDATE t_alert SET lease_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
-	batch = alert_rows_claim(db, "OTHER", 0);
+	batch = alert_rows_claim(ours.db, "OTHER", 0);
 	ck_assert_ptr_nonnull(batch);
 	alert_batch_destroy(&batch);
 }
@@ -140,11 +95,11 @@ START_TEST(one_process_delivers_at_a_time)
 	struct db *other = NULL;
 	struct error error = { 0 };
 
-	db_create(&settings, &other);
+	db_create(ours.settings, &other);
 	ck_assert_int_eq(db_ensure_connected(other, &error), RESULT_OK);
-	ck_assert_int_eq(alert_lock(db, &error), RESULT_OK);
+	ck_assert_int_eq(alert_lock(ours.db, &error), RESULT_OK);
 	ck_assert_int_eq(alert_lock(other, &error), RESULT_NONE);
-	db_disconnect(db);
+	db_disconnect(ours.db);
 	while (alert_lock(other, &error) == RESULT_NONE)
 		continue;
 	db_destroy(&other);
@@ -156,24 +111,26 @@ START_TEST(what_fires_is_listed_by_group)
 	struct alert_firing_list *list = memory_allocate(sizeof(*list));
 	struct error error = { 0 };
 
-	ck_assert_int_eq(alert_list_firing(db, ALERT_SEVERITY_INFO, 240, list, &error), RESULT_OK);
+	ck_assert_int_eq(
+		alert_list_firing(ours.db, ALERT_SEVERITY_INFO, 240, list, &error), RESULT_OK);
 	ck_assert_uint_eq(list->count, 0);
 	for (int i = 0; i < 12; i++) {
 		char ref[8];
 
 		(void)text_format(ref, sizeof(ref), "%d", i);
-		raise_alert(ref, "refund", "x");
+		alert_rows_raise(ours.db, ref, "refund", "x");
 	}
-	raise_alert("90", "stock_restore", "x");
-	raise_alert("91", "stock_restore", "x");
-	resolve("90");
+	alert_rows_raise(ours.db, "90", "stock_restore", "x");
+	alert_rows_raise(ours.db, "91", "stock_restore", "x");
+	alert_rows_resolve(ours.db, "90");
 	query_run(query,
 		"UPDATE t_alert SET silenced_until = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR "
 		"WHERE ref = '91';"
 		"INSERT INTO t_alert (kind, ref, severity, labels, annotations) VALUES "
 		"('THRESHOLD', 'LapseOverdue', 'critical', '{}', '{\"summary\":\"late\"}'),"
 		"('THRESHOLD', 'LapseLagHigh', 'info', '{}', '[]')");
-	ck_assert_msg(alert_list_firing(db, ALERT_SEVERITY_WARNING, 240, list, &error) == RESULT_OK,
+	ck_assert_msg(
+		alert_list_firing(ours.db, ALERT_SEVERITY_WARNING, 240, list, &error) == RESULT_OK,
 		"%s", error.text);
 	ck_assert_uint_eq(list->count, 2);
 	ck_assert_int_eq(list->items[0].kind, ALERT_KIND_TASK_DEAD);
@@ -195,25 +152,25 @@ START_TEST(what_was_given_up_is_sent_again_on_request)
 {
 	struct error error = { 0 };
 
-	raise_alert("1", "refund", "x");
-	deliver(ALERT_DELIVERY_FAILED, 0);
-	ck_assert_ptr_null(claim(0));
-	ck_assert_int_eq(alert_send_again(db, 1, &error), RESULT_OK);
-	expect("PENDING NULL", "SELECT delivery_state, targets FROM t_alert");
-	struct alert_batch *batch = claim(HOUR_MS);
+	alert_rows_raise(ours.db, "1", "refund", "x");
+	alert_rows_deliver(ours.db, ALERT_DELIVERY_FAILED, 0);
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", 0));
+	ck_assert_int_eq(alert_send_again(ours.db, 1, &error), RESULT_OK);
+	query_expect(query, "PENDING NULL", "SELECT delivery_state, targets FROM t_alert");
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", HOUR_MS);
 	ck_assert_uint_eq(batch->count, 1);
 	alert_batch_destroy(&batch);
-	ck_assert_int_eq(alert_send_again(db, 99, &error), RESULT_CONFLICT);
+	ck_assert_int_eq(alert_send_again(ours.db, 99, &error), RESULT_CONFLICT);
 }
 END_TEST
 
 START_TEST(a_silence_does_not_keep_the_good_news)
 {
-	raise_alert("1", "refund", "x");
-	deliver(ALERT_DELIVERY_SENT, HOUR_MS);
+	alert_rows_raise(ours.db, "1", "refund", "x");
+	alert_rows_deliver(ours.db, ALERT_DELIVERY_SENT, HOUR_MS);
 	silence(1, HOUR_MS, RESULT_OK);
-	resolve("1");
-	struct alert_batch *batch = claim(0);
+	alert_rows_resolve(ours.db, "1");
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", 0);
 	ck_assert_uint_eq(batch->count, 1);
 	ck_assert(batch->rows[0].is_resolved);
 	alert_batch_destroy(&batch);
@@ -222,26 +179,27 @@ END_TEST
 
 START_TEST(a_silenced_row_waits_for_the_end_of_its_silence)
 {
-	raise_alert("1", "refund", "x");
-	raise_alert("2", "refund", "x");
+	alert_rows_raise(ours.db, "1", "refund", "x");
+	alert_rows_raise(ours.db, "2", "refund", "x");
 	silence(1, HOUR_MS, RESULT_OK);
-	struct alert_batch *batch = claim(0);
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", 0);
 	/* Others of its kind still ring. */
 	ck_assert_uint_eq(batch->count, 1);
 	ck_assert_str_eq(batch->rows[0].ref, "2");
 	ck_assert_uint_eq(batch->silenced_count, 1);
-	settle_as("OURS", batch, ALERT_DELIVERY_SENT, HOUR_MS);
+	alert_rows_settle(ours.db, "OURS", batch, ALERT_DELIVERY_SENT, HOUR_MS);
 	alert_batch_destroy(&batch);
-	expect("1", "SELECT next_attempt_at = silenced_until FROM t_alert WHERE ref = '1'");
-	ck_assert_ptr_null(claim(0));
+	query_expect(
+		query, "1", "SELECT next_attempt_at = silenced_until FROM t_alert WHERE ref = '1'");
+	ck_assert_ptr_null(alert_rows_claim(ours.db, "OURS", 0));
 	/* It speaks again: now. */
 	silence(1, 0, RESULT_OK);
-	batch = claim(0);
+	batch = alert_rows_claim(ours.db, "OURS", 0);
 	ck_assert_uint_eq(batch->count, 1);
 	alert_batch_destroy(&batch);
 	silence(1, UINT64_C(25) * HOUR_MS, RESULT_PERMANENT);
 	silence(99, HOUR_MS, RESULT_CONFLICT);
-	resolve("2");
+	alert_rows_resolve(ours.db, "2");
 	silence(2, HOUR_MS, RESULT_CONFLICT);
 }
 END_TEST

@@ -37,14 +37,6 @@ static void end_leases(void)
 			 "next_retry_at = UTC_TIMESTAMP(3) WHERE status = 'RUNNING'");
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
 START_TEST(a_claim_takes_the_longest_due_leases_and_counts)
 {
 	claims_insert(query, "STOCK_RESTORE", "stock", 3);
@@ -60,10 +52,11 @@ START_TEST(a_claim_takes_the_longest_due_leases_and_counts)
 	ck_assert_uint_eq(list->tasks[0].retry_count, 0);
 	ck_assert_uint_eq(list->tasks[0].max_retries, 5);
 	ck_assert(strstr(list->tasks[0].payload, "SKU-1") != NULL);
-	expect("RUNNING 1 0 1", "SELECT status, calls, retry_count, "
-				"lease_until = next_retry_at AND lease_until > UTC_TIMESTAMP(3) + "
-				"INTERVAL 20 SECOND FROM t_compensation WHERE id = 3");
-	expect("PENDING 0", "SELECT status, calls FROM t_compensation WHERE id = 2");
+	query_expect(query, "RUNNING 1 0 1",
+		"SELECT status, calls, retry_count, "
+		"lease_until = next_retry_at AND lease_until > UTC_TIMESTAMP(3) + "
+		"INTERVAL 20 SECOND FROM t_compensation WHERE id = 3");
+	query_expect(query, "PENDING 0", "SELECT status, calls FROM t_compensation WHERE id = 2");
 	compensation_list_destroy(&list);
 	ck_assert_ptr_null(claims_take(ours.db, "stock", 10));
 	ck_assert_ptr_null(list);
@@ -75,7 +68,7 @@ START_TEST(a_claim_has_a_limit)
 	claims_insert(query, "STOCK_RESTORE", "stock", 5);
 	struct compensation_list *list = claims_take(ours.db, "stock", 2);
 	ck_assert_uint_eq(list->count, 2);
-	expect("3", "SELECT COUNT(*) FROM t_compensation WHERE status = 'PENDING'");
+	query_expect(query, "3", "SELECT COUNT(*) FROM t_compensation WHERE status = 'PENDING'");
 	compensation_list_destroy(&list);
 }
 END_TEST
@@ -89,7 +82,7 @@ START_TEST(targets_that_are_not_asked_for_are_left_alone)
 	list = claims_take(ours.db, "refund", 10);
 	ck_assert_uint_eq(list->count, 2);
 	ck_assert_int_eq(list->tasks[0].kind, COMPENSATION_KIND_REFUND);
-	expect("2", "SELECT COUNT(*) FROM t_compensation WHERE status = 'PENDING'");
+	query_expect(query, "2", "SELECT COUNT(*) FROM t_compensation WHERE status = 'PENDING'");
 	compensation_list_destroy(&list);
 	ck_assert_ptr_null(claims_take(ours.db, "nobody", 10));
 }
@@ -135,9 +128,10 @@ START_TEST(done_is_done)
 	claims_insert(query, "STOCK_RESTORE", "stock", 3);
 	struct compensation_list *list = claims_take(ours.db, "stock", 10);
 	claims_settle_all(ours.db, list, COMPENSATION_VERDICT_DONE);
-	expect("3", "SELECT COUNT(*) FROM t_compensation WHERE status = 'DONE' AND "
-		    "lease_token IS NULL AND lease_until IS NULL AND done_at IS NOT NULL AND "
-		    "calls = 1 AND retry_count = 0");
+	query_expect(query, "3",
+		"SELECT COUNT(*) FROM t_compensation WHERE status = 'DONE' AND "
+		"lease_token IS NULL AND lease_until IS NULL AND done_at IS NOT NULL AND "
+		"calls = 1 AND retry_count = 0");
 	ck_assert(!list->tasks[0].is_lost);
 	compensation_list_destroy(&list);
 }
@@ -151,7 +145,7 @@ START_TEST(a_failed_call_waits_for_its_time)
 	list->tasks[0].delay_ms = 60000;
 	compensation_set_error(&list->tasks[0], "HTTP 503");
 	claims_settle(ours.db, list);
-	expect("PENDING 0 HTTP 503 1",
+	query_expect(query, "PENDING 0 HTTP 503 1",
 		"SELECT status, retry_count, last_error, ABS(TIMESTAMPDIFF(SECOND, "
 		"UTC_TIMESTAMP(3), next_retry_at) - 60) <= 2 FROM t_compensation");
 	compensation_list_destroy(&list);
@@ -170,11 +164,11 @@ START_TEST(six_calls_and_then_it_is_dead_with_one_alert)
 		ck_assert_int_eq(list->tasks[0].is_dead, call == 6);
 		compensation_list_destroy(&list);
 	}
-	expect("DEAD 6 5 HTTP 503",
+	query_expect(query, "DEAD 6 5 HTTP 503",
 		"SELECT status, calls, retry_count, last_error FROM t_compensation");
-	expect("TASK_DEAD 1 warning FIRING 1",
+	query_expect(query, "TASK_DEAD 1 warning FIRING 1",
 		"SELECT kind, ref, severity, state, fired_count FROM t_alert");
-	expect("stock_restore A1 6 stock_restore failed 6 times order A1: HTTP 503",
+	query_expect(query, "stock_restore A1 6 stock_restore failed 6 times order A1: HTTP 503",
 		"SELECT JSON_VALUE(labels, '$.kind'), JSON_VALUE(annotations, '$.order_no'), "
 		"JSON_VALUE(annotations, '$.calls'), JSON_VALUE(annotations, '$.summary'), "
 		"JSON_VALUE(annotations, '$.description') FROM t_alert");
@@ -188,8 +182,8 @@ START_TEST(a_refused_task_is_dead_at_once)
 	list = claims_take(ours.db, "refund", 1);
 	claims_settle_all(ours.db, list, COMPENSATION_VERDICT_DEAD);
 	ck_assert(list->tasks[0].is_dead);
-	expect("DEAD 1 0", "SELECT status, calls, retry_count FROM t_compensation");
-	expect("critical", "SELECT severity FROM t_alert");
+	query_expect(query, "DEAD 1 0", "SELECT status, calls, retry_count FROM t_compensation");
+	query_expect(query, "critical", "SELECT severity FROM t_alert");
 	compensation_list_destroy(&list);
 }
 END_TEST
@@ -199,7 +193,7 @@ START_TEST(a_task_that_was_not_called_is_not_counted)
 	claims_insert(query, "STOCK_RESTORE", "stock", 1);
 	struct compensation_list *list = claims_take(ours.db, "stock", 1);
 	claims_settle_all(ours.db, list, COMPENSATION_VERDICT_NOT_CALLED);
-	expect("PENDING 0 0", "SELECT status, calls, retry_count FROM t_compensation");
+	query_expect(query, "PENDING 0 0", "SELECT status, calls, retry_count FROM t_compensation");
 	compensation_list_destroy(&list);
 	list = claims_take(ours.db, "stock", 1);
 	claims_settle_all(ours.db, list, COMPENSATION_VERDICT_RETRY);
@@ -207,7 +201,7 @@ START_TEST(a_task_that_was_not_called_is_not_counted)
 	list = claims_take(ours.db, "stock", 1);
 	ck_assert_uint_eq(list->tasks[0].retry_count, 1);
 	claims_settle_all(ours.db, list, COMPENSATION_VERDICT_NOT_CALLED);
-	expect("PENDING 1 0", "SELECT status, calls, retry_count FROM t_compensation");
+	query_expect(query, "PENDING 1 0", "SELECT status, calls, retry_count FROM t_compensation");
 	compensation_list_destroy(&list);
 }
 END_TEST
@@ -231,18 +225,19 @@ START_TEST(a_zombie_writes_nothing)
 		/* The other one of its batch is settled all the same. */
 		for (size_t k = 0; k < zombie->count; k++)
 			ck_assert_int_eq(zombie->tasks[k].is_lost, zombie->tasks[k].id == 1);
-		expect("RUNNING 2 1",
+		query_expect(query, "RUNNING 2 1",
 			"SELECT status, calls, retry_count FROM t_compensation WHERE id = 1");
-		expect("0", "SELECT COUNT(*) FROM t_compensation WHERE id = 2 AND "
-			    "status = 'RUNNING'");
+		query_expect(query, "0",
+			"SELECT COUNT(*) FROM t_compensation WHERE id = 2 AND "
+			"status = 'RUNNING'");
 		claims_settle_all(ours.db, heir, COMPENSATION_VERDICT_DONE);
-		expect("DONE", "SELECT status FROM t_compensation WHERE id = 1");
+		query_expect(query, "DONE", "SELECT status FROM t_compensation WHERE id = 1");
 		claims_settle_all(ours.db, zombie, verdicts[i]);
-		expect("DONE", "SELECT status FROM t_compensation WHERE id = 1");
+		query_expect(query, "DONE", "SELECT status FROM t_compensation WHERE id = 1");
 		compensation_list_destroy(&zombie);
 		compensation_list_destroy(&heir);
 	}
-	expect("1", "SELECT COUNT(*) FROM t_alert");
+	query_expect(query, "1", "SELECT COUNT(*) FROM t_alert");
 }
 END_TEST
 
@@ -260,9 +255,9 @@ START_TEST(a_call_whose_lease_ended_was_a_call)
 	struct compensation_list *list = claims_take(ours.db, "stock", 1);
 	ck_assert_uint_eq(list->count, 1);
 	ck_assert(list->tasks[0].is_dead);
-	expect("DEAD 6 5 the lease ended during the last call",
+	query_expect(query, "DEAD 6 5 the lease ended during the last call",
 		"SELECT status, calls, retry_count, last_error FROM t_compensation");
-	expect("1 1", "SELECT ref, fired_count FROM t_alert");
+	query_expect(query, "1 1", "SELECT ref, fired_count FROM t_alert");
 	compensation_list_destroy(&list);
 	ck_assert_ptr_null(claims_take(ours.db, "stock", 1));
 }
@@ -293,7 +288,7 @@ START_TEST(a_lower_limit_of_retries_lowers_that_of_every_row)
 	ck_assert_uint_eq(list->tasks[0].max_retries, 0);
 	claims_settle_all(ours.db, list, COMPENSATION_VERDICT_RETRY);
 	ck_assert(list->tasks[0].is_dead);
-	expect("DEAD 5", "SELECT status, max_retries FROM t_compensation");
+	query_expect(query, "DEAD 5", "SELECT status, max_retries FROM t_compensation");
 	compensation_list_destroy(&list);
 }
 END_TEST
@@ -312,8 +307,9 @@ START_TEST(whatever_the_error_is_it_can_be_stored)
 	compensation_set_error(&list->tasks[0], text);
 	compensation_set_error(&list->tasks[1], text);
 	claims_settle(ours.db, list);
-	expect("2 1", "SELECT COUNT(*), MAX(LENGTH(last_error)) <= 512 FROM t_compensation WHERE "
-		      "last_error LIKE '\xf0\x9f\x98\x80%'");
+	query_expect(query, "2 1",
+		"SELECT COUNT(*), MAX(LENGTH(last_error)) <= 512 FROM t_compensation WHERE "
+		"last_error LIKE '\xf0\x9f\x98\x80%'");
 	compensation_list_destroy(&list);
 }
 END_TEST

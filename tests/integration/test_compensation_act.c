@@ -29,14 +29,6 @@ static void tear_down(void)
 	sandbox_destroy(&sandbox);
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
 static void insert_refund(void)
 {
 	query_run(query,
@@ -65,7 +57,7 @@ START_TEST(the_payment_knows_how_its_refund_ended)
 		list = claims_take(ours.db, "refund", 1);
 		claims_settle_all(ours.db, list, cases[i].verdict);
 		compensation_list_destroy(&list);
-		expect(cases[i].state,
+		query_expect(query, cases[i].state,
 			"SELECT (SELECT refund_state FROM t_payment WHERE trade_no = 'T1'), "
 			"(SELECT refund_state FROM t_payment WHERE trade_no = 'T2')");
 	}
@@ -86,7 +78,7 @@ static void make_dead(void)
 	list = claims_take(ours.db, "refund", 1);
 	claims_settle_all(ours.db, list, COMPENSATION_VERDICT_DEAD);
 	compensation_list_destroy(&list);
-	expect("FAILED", "SELECT refund_state FROM t_payment WHERE trade_no = 'T1'");
+	query_expect(query, "FAILED", "SELECT refund_state FROM t_payment WHERE trade_no = 'T1'");
 }
 
 START_TEST(a_requeued_task_gets_five_more_retries)
@@ -96,12 +88,13 @@ START_TEST(a_requeued_task_gets_five_more_retries)
 	make_dead();
 	query_run(query, "UPDATE t_compensation SET retry_count = 5, calls = 6");
 	ck_assert_int_eq(compensation_requeue(ours.db, 1, 5, &actor, &error), RESULT_OK);
-	expect("PENDING 5 10 HTTP 503 1", "SELECT status, retry_count, max_retries, last_error, "
-					  "next_retry_at <= UTC_TIMESTAMP(3) FROM t_compensation");
+	query_expect(query, "PENDING 5 10 HTTP 503 1",
+		"SELECT status, retry_count, max_retries, last_error, "
+		"next_retry_at <= UTC_TIMESTAMP(3) FROM t_compensation");
 	/* Nobody had been told. */
-	expect("RESOLVED SENT", "SELECT state, delivery_state FROM t_alert");
-	expect("PENDING", "SELECT refund_state FROM t_payment WHERE trade_no = 'T1'");
-	expect("maria@host requeue task 1 ok DEAD PENDING 10",
+	query_expect(query, "RESOLVED SENT", "SELECT state, delivery_state FROM t_alert");
+	query_expect(query, "PENDING", "SELECT refund_state FROM t_payment WHERE trade_no = 'T1'");
+	query_expect(query, "maria@host requeue task 1 ok DEAD PENDING 10",
 		"SELECT actor, action, target_type, target_id, result, "
 		"JSON_VALUE(before_json, '$.status'), JSON_VALUE(after_json, '$.status'), "
 		"JSON_VALUE(after_json, '$.max_retries') FROM t_operator_audit");
@@ -114,7 +107,7 @@ START_TEST(a_requeued_task_gets_five_more_retries)
 		ck_assert_int_eq(list->tasks[0].is_dead, call == 5);
 		compensation_list_destroy(&list);
 	}
-	expect("FIRING 2", "SELECT state, fired_count FROM t_alert");
+	query_expect(query, "FIRING 2", "SELECT state, fired_count FROM t_alert");
 }
 END_TEST
 
@@ -126,11 +119,11 @@ START_TEST(only_a_dead_task_that_has_not_moved_is_requeued)
 	ck_assert_int_eq(
 		compensation_requeue(ours.db, 99, UINT32_MAX, &actor, &error), RESULT_NONE);
 	ck_assert_int_eq(compensation_requeue(ours.db, 1, 3, &actor, &error), RESULT_CONFLICT);
-	expect("conflict 1", "SELECT result, COUNT(*) FROM t_operator_audit");
+	query_expect(query, "conflict 1", "SELECT result, COUNT(*) FROM t_operator_audit");
 	/* The same request again is told apart, whatever it would do now. */
 	ck_assert_int_eq(
 		compensation_requeue(ours.db, 1, UINT32_MAX, &actor, &error), RESULT_CONFLICT);
-	expect("DEAD", "SELECT status FROM t_compensation");
+	query_expect(query, "DEAD", "SELECT status FROM t_compensation");
 	struct audit_actor another = actor;
 	another.request_id = "r2";
 	ck_assert_int_eq(compensation_requeue(ours.db, 1, UINT32_MAX, &another, &error), RESULT_OK);
@@ -156,10 +149,11 @@ START_TEST(a_resolved_task_has_a_reason)
 		compensation_resolve(ours.db, 1, "refunded_by_hand",
 			"\xe5\xb7\xb2\xe9\x80\x80\xe6\xac\xbe\xe4\xba\x86!", &actor, &error),
 		RESULT_OK);
-	expect("RESOLVED", "SELECT status FROM t_compensation");
-	expect("DONE", "SELECT refund_state FROM t_payment WHERE trade_no = 'T1'");
-	expect("RESOLVED", "SELECT state FROM t_alert");
-	expect("resolve ok refunded_by_hand \xe5\xb7\xb2\xe9\x80\x80\xe6\xac\xbe\xe4\xba\x86!",
+	query_expect(query, "RESOLVED", "SELECT status FROM t_compensation");
+	query_expect(query, "DONE", "SELECT refund_state FROM t_payment WHERE trade_no = 'T1'");
+	query_expect(query, "RESOLVED", "SELECT state FROM t_alert");
+	query_expect(query,
+		"resolve ok refunded_by_hand \xe5\xb7\xb2\xe9\x80\x80\xe6\xac\xbe\xe4\xba\x86!",
 		"SELECT action, result, reason_code, reason_text FROM t_operator_audit");
 }
 END_TEST
@@ -183,8 +177,8 @@ START_TEST(old_done_tasks_of_every_target_are_deleted)
 				 UINT64_C(604800000), 3, &deleted, &error),
 		RESULT_OK);
 	ck_assert_uint_eq(deleted, 1);
-	expect("2", "SELECT COUNT(*) FROM t_compensation WHERE id IN (1, 4)");
-	expect("2", "SELECT COUNT(*) FROM t_compensation");
+	query_expect(query, "2", "SELECT COUNT(*) FROM t_compensation WHERE id IN (1, 4)");
+	query_expect(query, "2", "SELECT COUNT(*) FROM t_compensation");
 }
 END_TEST
 

@@ -67,14 +67,6 @@ static void record(void)
 	ck_assert_msg(result == RESULT_OK, "%s", error.text);
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
 START_TEST(each_subscriber_that_wants_an_event_gets_one_task)
 {
 	const struct inbox_event *closed = add("E1", "order.closed.v1", "A1");
@@ -85,14 +77,14 @@ START_TEST(each_subscriber_that_wants_an_event_gets_one_task)
 	ck_assert_int_eq(closed->outcome, INBOX_OUTCOME_NEW);
 	ck_assert_int_eq(paid->outcome, INBOX_OUTCOME_NEW);
 	ck_assert_int_eq(late->outcome, INBOX_OUTCOME_UNWANTED);
-	expect("coupons:E1,notify:E1,notify:E2",
+	query_expect(query, "coupons:E1,notify:E1,notify:E2",
 		"SELECT GROUP_CONCAT(consumer_name, ':', event_id "
 		"ORDER BY consumer_name, event_id) FROM t_event_consumed");
-	expect("coupons webhook:coupons:E1 A1 WEBHOOK PENDING any",
+	query_expect(query, "coupons webhook:coupons:E1 A1 WEBHOOK PENDING any",
 		"SELECT target, idempotency_key, order_no, kind, status, "
 		"JSON_UNQUOTE(JSON_EXTRACT(payload, '$.id')) FROM t_compensation WHERE target = "
 		"'coupons'");
-	expect("webhook:notify:E1,webhook:notify:E2",
+	query_expect(query, "webhook:notify:E1,webhook:notify:E2",
 		"SELECT GROUP_CONCAT(idempotency_key ORDER BY id) FROM t_compensation "
 		"WHERE target = 'notify'");
 }
@@ -108,11 +100,11 @@ START_TEST(an_event_that_comes_again_makes_nothing_new)
 	ck_assert_int_eq(events[0].outcome, INBOX_OUTCOME_DUPLICATE);
 	ck_assert_int_eq(events[1].outcome, INBOX_OUTCOME_NEW);
 	ck_assert_int_eq(events[2].outcome, INBOX_OUTCOME_DUPLICATE);
-	expect("4", "SELECT COUNT(*) FROM t_compensation");
+	query_expect(query, "4", "SELECT COUNT(*) FROM t_compensation");
 	record();
 	ck_assert_int_eq(events[1].outcome, INBOX_OUTCOME_DUPLICATE);
-	expect("4", "SELECT COUNT(*) FROM t_compensation");
-	expect("4", "SELECT COUNT(*) FROM t_event_consumed");
+	query_expect(query, "4", "SELECT COUNT(*) FROM t_compensation");
+	query_expect(query, "4", "SELECT COUNT(*) FROM t_event_consumed");
 }
 END_TEST
 
@@ -124,7 +116,7 @@ START_TEST(what_another_consumer_has_taken_is_new_to_us)
 	add("E1", "order.closed.v1", "A1");
 	record();
 	ck_assert_int_eq(events[0].outcome, INBOX_OUTCOME_NEW);
-	expect("2", "SELECT COUNT(*) FROM t_compensation");
+	query_expect(query, "2", "SELECT COUNT(*) FROM t_compensation");
 }
 END_TEST
 
@@ -135,7 +127,8 @@ START_TEST(a_subscriber_that_comes_later_gets_what_the_others_have)
 	add("E1", "order.closed.v1", "A1");
 	record();
 	ck_assert_int_eq(events[0].outcome, INBOX_OUTCOME_NEW);
-	expect("webhook:notify:E1", "SELECT GROUP_CONCAT(idempotency_key) FROM t_compensation");
+	query_expect(query, "webhook:notify:E1",
+		"SELECT GROUP_CONCAT(idempotency_key) FROM t_compensation");
 }
 END_TEST
 
@@ -149,8 +142,8 @@ START_TEST(a_task_that_the_inbox_has_forgotten_is_not_made_again)
 	record();
 	ck_assert_int_eq(events[0].outcome, INBOX_OUTCOME_DUPLICATE);
 	ck_assert_int_eq(events[1].outcome, INBOX_OUTCOME_NEW);
-	expect("4", "SELECT COUNT(*) FROM t_compensation");
-	expect("4", "SELECT COUNT(*) FROM t_event_consumed");
+	query_expect(query, "4", "SELECT COUNT(*) FROM t_compensation");
+	query_expect(query, "4", "SELECT COUNT(*) FROM t_event_consumed");
 }
 END_TEST
 
@@ -160,8 +153,9 @@ START_TEST(tasks_of_an_order_have_their_ids_in_the_order_of_its_events)
 	add("M", "order.closed.v1", "A2");
 	add("A", "order.closed.v1", "A1");
 	record();
-	expect("Z,M,A", "SELECT GROUP_CONCAT(SUBSTRING_INDEX(idempotency_key, ':', -1) "
-			"ORDER BY id) FROM t_compensation WHERE target = 'notify'");
+	query_expect(query, "Z,M,A",
+		"SELECT GROUP_CONCAT(SUBSTRING_INDEX(idempotency_key, ':', -1) "
+		"ORDER BY id) FROM t_compensation WHERE target = 'notify'");
 }
 END_TEST
 
@@ -202,8 +196,8 @@ START_TEST(one_bad_event_does_not_stop_the_others)
 		ck_assert_int_eq(
 			events[i].outcome, i == 13 ? INBOX_OUTCOME_FAILED : INBOX_OUTCOME_NEW);
 	ck_assert_str_ne(events[13].error, "");
-	expect("38", "SELECT COUNT(*) FROM t_compensation");
-	expect("0", "SELECT COUNT(*) FROM t_event_consumed WHERE event_id = 'E13'");
+	query_expect(query, "38", "SELECT COUNT(*) FROM t_compensation");
+	query_expect(query, "0", "SELECT COUNT(*) FROM t_event_consumed WHERE event_id = 'E13'");
 }
 END_TEST
 
@@ -229,7 +223,7 @@ START_TEST(an_event_whose_rows_somebody_holds_waits_alone)
 	record();
 	ck_assert_int_eq(events[1].outcome, INBOX_OUTCOME_DUPLICATE);
 	ck_assert_int_eq(events[2].outcome, INBOX_OUTCOME_NEW);
-	expect("8", "SELECT COUNT(*) FROM t_compensation");
+	query_expect(query, "8", "SELECT COUNT(*) FROM t_compensation");
 }
 END_TEST
 
@@ -268,7 +262,7 @@ START_TEST(an_event_that_somebody_records_at_the_same_time_is_a_duplicate)
 	query_destroy(&other);
 	ck_assert_int_eq(events[0].outcome, INBOX_OUTCOME_DUPLICATE);
 	ck_assert_int_eq(events[1].outcome, INBOX_OUTCOME_NEW);
-	expect("2", "SELECT COUNT(*) FROM t_compensation");
+	query_expect(query, "2", "SELECT COUNT(*) FROM t_compensation");
 }
 END_TEST
 
@@ -279,7 +273,7 @@ START_TEST(no_event_and_no_subscriber_are_no_trouble)
 	add("E1", "order.closed.v1", "A1");
 	record();
 	ck_assert_int_eq(events[0].outcome, INBOX_OUTCOME_UNWANTED);
-	expect("0", "SELECT COUNT(*) FROM t_event_consumed");
+	query_expect(query, "0", "SELECT COUNT(*) FROM t_event_consumed");
 }
 END_TEST
 

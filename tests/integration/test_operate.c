@@ -1,20 +1,15 @@
 /* lapsectl retry list, show, requeue, resolve: what a person does to DEAD tasks. */
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/compiler.h"
 #include "common/base/result.h"
-#include "common/base/text.h"
+#include "tests/support/operator.h"
 #include "tests/support/process.h"
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
 #include "tests/support/wait_until.h"
-
-enum {
-	WORDS_MAX = 12
-};
 
 static struct sandbox *sandbox;
 
@@ -26,32 +21,6 @@ static void set_up(void)
 static void tear_down(void)
 {
 	sandbox_destroy(&sandbox);
-}
-
-/* Words divided by blanks; says (NULL: anything) is in what was written. */
-static int operate(const char *line, const char *says)
-{
-	char copy[256];
-	const char *words[WORDS_MAX + 1] = { NULL };
-	size_t count = 0;
-	char *output = NULL;
-
-	ck_assert(text_copy(copy, sizeof(copy), line));
-	for (char *word = copy; word != NULL && *word != '\0';) {
-		char *blank = strchr(word, ' ');
-
-		ck_assert_uint_lt(count, WORDS_MAX);
-		words[count++] = word;
-		if (blank != NULL)
-			*blank++ = '\0';
-		word = blank;
-	}
-	int status = sandbox_run(sandbox, "lapsectl", words, &output);
-	if (says != NULL)
-		ck_assert_msg(strstr(output, says) != NULL, "%s: \"%s\" is not in: %s", line, says,
-			output);
-	free(output);
-	return status;
 }
 
 /* A DEAD task with its alert, as lapse-retry leaves it behind. */
@@ -67,14 +36,6 @@ static void insert_dead(uint64_t id, const char *order_no, const char *problem)
 		(unsigned long long)id);
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(sandbox_query(sandbox), text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
 START_TEST(a_list_shows_tasks_in_trouble_and_nothing_else)
 {
 	insert_dead(7, "A7", "HTTP 503");
@@ -84,19 +45,24 @@ START_TEST(a_list_shows_tasks_in_trouble_and_nothing_else)
 		"(8, 'REFUND', 'refund', 'refund:x:8', 'A8', '{}', 'PENDING', 2), "
 		"(9, 'REFUND', 'refund', 'refund:x:9', 'A9', '{}', 'PENDING', 0), "
 		"(10, 'STOCK_RESTORE', 'stock', 'restore:A10:1', 'A10', '{}', 'DONE', 0)");
-	ck_assert_int_eq(operate("retry list --plain", "7\tSTOCK_RESTORE\tA7\tDEAD"), 0);
-	ck_assert_int_eq(operate("list tasks --json -q", "\"id\":\"8\""), 0);
-	ck_assert_int_eq(operate("retry list --status all --after 9 --json -q",
+	ck_assert_int_eq(
+		operator_run(sandbox, "retry list --plain", "7\tSTOCK_RESTORE\tA7\tDEAD"), 0);
+	ck_assert_int_eq(operator_run(sandbox, "list tasks --json -q", "\"id\":\"8\""), 0);
+	ck_assert_int_eq(operator_run(sandbox, "retry list --status all --after 9 --json -q",
 				 "[{\"id\":\"10\",\"kind\":\"STOCK_RESTORE\",\"order_no\":\"A10\""),
 		0);
-	ck_assert_int_eq(operate("retry list --kind refund --status dead --json -q", "[]\n"), 0);
-	ck_assert_int_eq(operate("retry list --order A9 --status pending --plain", "9\tREFUND"), 0);
-	ck_assert_int_eq(operate("retry list --error 503 --plain", "7\t"), 0);
-	ck_assert_int_eq(operate("retry list --older-than 1h --json -q", "[]\n"), 0);
 	ck_assert_int_eq(
-		operate("retry list --status gone", "is not one of PENDING"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(
-		operate("retry list --order A'1", "is not letters, digits"), EXIT_STATUS_USAGE);
+		operator_run(sandbox, "retry list --kind refund --status dead --json -q", "[]\n"),
+		0);
+	ck_assert_int_eq(operator_run(sandbox, "retry list --order A9 --status pending --plain",
+				 "9\tREFUND"),
+		0);
+	ck_assert_int_eq(operator_run(sandbox, "retry list --error 503 --plain", "7\t"), 0);
+	ck_assert_int_eq(operator_run(sandbox, "retry list --older-than 1h --json -q", "[]\n"), 0);
+	ck_assert_int_eq(operator_run(sandbox, "retry list --status gone", "is not one of PENDING"),
+		EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "retry list --order A'1", "is not letters, digits"),
+		EXIT_STATUS_USAGE);
 }
 END_TEST
 
@@ -105,25 +71,30 @@ START_TEST(a_task_is_shown_with_its_order_and_what_was_done_to_it)
 	insert_dead(7, "A7", "HTTP 503");
 	query_run(sandbox_query(sandbox), "INSERT INTO t_order (order_no, amount_cents, status) "
 					  "VALUES ('A7', 100, 'CLOSED')");
-	ck_assert_int_eq(operate("retry requeue 7 --yes --actor maria", NULL), 0);
-	ck_assert_int_eq(operate("retry show 7", "restore:A7:7"), 0);
-	ck_assert_int_eq(operate("show task 7", "maria"), 0);
-	ck_assert_int_eq(operate("show task 7 --json", "\"payload\":{\"sku_id\":\"SKU-1\"}"), 0);
-	ck_assert_int_eq(operate("show task 7 --json", "\"order\":{\"order_no\":\"A7\""), 0);
-	ck_assert_int_eq(operate("show task 8", "no task 8"), EXIT_STATUS_NOT_FOUND);
-	ck_assert_int_eq(operate("show task A8", "id of one task"), EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "retry requeue 7 --yes --actor maria", NULL), 0);
+	ck_assert_int_eq(operator_run(sandbox, "retry show 7", "restore:A7:7"), 0);
+	ck_assert_int_eq(operator_run(sandbox, "show task 7", "maria"), 0);
+	ck_assert_int_eq(
+		operator_run(sandbox, "show task 7 --json", "\"payload\":{\"sku_id\":\"SKU-1\"}"),
+		0);
+	ck_assert_int_eq(
+		operator_run(sandbox, "show task 7 --json", "\"order\":{\"order_no\":\"A7\""), 0);
+	ck_assert_int_eq(operator_run(sandbox, "show task 8", "no task 8"), EXIT_STATUS_NOT_FOUND);
+	ck_assert_int_eq(
+		operator_run(sandbox, "show task A8", "id of one task"), EXIT_STATUS_USAGE);
 }
 END_TEST
 
 START_TEST(a_requeue_gives_five_more_retries_and_leaves_an_audit_row)
 {
 	insert_dead(7, "A7", "HTTP 503");
-	ck_assert_int_eq(operate("requeue 7 --yes --actor maria", "done"), 0);
-	expect("PENDING 5 10 1",
+	ck_assert_int_eq(operator_run(sandbox, "requeue 7 --yes --actor maria", "done"), 0);
+	query_expect(sandbox_query(sandbox), "PENDING 5 10 1",
 		"SELECT status, retry_count, max_retries, next_retry_at <= UTC_TIMESTAMP(3) "
 		"FROM t_compensation WHERE id = 7");
-	expect("RESOLVED", "SELECT state FROM t_alert WHERE kind = 'TASK_DEAD' AND ref = '7'");
-	expect("maria admin cli requeue task 7 ok NULL",
+	query_expect(sandbox_query(sandbox), "RESOLVED",
+		"SELECT state FROM t_alert WHERE kind = 'TASK_DEAD' AND ref = '7'");
+	query_expect(sandbox_query(sandbox), "maria admin cli requeue task 7 ok NULL",
 		"SELECT actor, role, auth, action, target_type, target_id, result, bulk_id "
 		"FROM t_operator_audit");
 }
@@ -132,13 +103,17 @@ END_TEST
 START_TEST(a_task_that_is_not_dead_any_more_is_a_conflict)
 {
 	insert_dead(7, "A7", "HTTP 503");
-	ck_assert_int_eq(operate("requeue 7 --yes", "done"), 0);
-	ck_assert_int_eq(operate("requeue 7 --yes", "conflict"), EXIT_STATUS_CONFLICT);
+	ck_assert_int_eq(operator_run(sandbox, "requeue 7 --yes", "done"), 0);
 	ck_assert_int_eq(
-		operate("resolve 7 --yes --reason not_needed", "conflict"), EXIT_STATUS_CONFLICT);
-	ck_assert_int_eq(operate("requeue 8 --yes", "not_found"), EXIT_STATUS_NOT_FOUND);
-	expect("10", "SELECT max_retries FROM t_compensation WHERE id = 7");
-	expect("1 2", "SELECT SUM(result = 'ok'), SUM(result = 'conflict') FROM t_operator_audit");
+		operator_run(sandbox, "requeue 7 --yes", "conflict"), EXIT_STATUS_CONFLICT);
+	ck_assert_int_eq(operator_run(sandbox, "resolve 7 --yes --reason not_needed", "conflict"),
+		EXIT_STATUS_CONFLICT);
+	ck_assert_int_eq(
+		operator_run(sandbox, "requeue 8 --yes", "not_found"), EXIT_STATUS_NOT_FOUND);
+	query_expect(sandbox_query(sandbox), "10",
+		"SELECT max_retries FROM t_compensation WHERE id = 7");
+	query_expect(sandbox_query(sandbox), "1 2",
+		"SELECT SUM(result = 'ok'), SUM(result = 'conflict') FROM t_operator_audit");
 }
 END_TEST
 
@@ -146,12 +121,17 @@ START_TEST(a_resolved_task_keeps_the_reason)
 {
 	insert_dead(7, "A7", "HTTP 503");
 	insert_dead(8, "A8", "HTTP 503");
-	ck_assert_int_eq(operate("resolve 7 --yes --reason stock_corrected_by_hand", "done"), 0);
-	ck_assert_int_eq(operate("retry resolve 8 --yes --reason other:counted-twice", "done"), 0);
-	expect("2", "SELECT COUNT(*) FROM t_compensation WHERE status = 'RESOLVED'");
-	expect("stock_corrected_by_hand stock_corrected_by_hand",
+	ck_assert_int_eq(
+		operator_run(sandbox, "resolve 7 --yes --reason stock_corrected_by_hand", "done"),
+		0);
+	ck_assert_int_eq(
+		operator_run(sandbox, "retry resolve 8 --yes --reason other:counted-twice", "done"),
+		0);
+	query_expect(sandbox_query(sandbox), "2",
+		"SELECT COUNT(*) FROM t_compensation WHERE status = 'RESOLVED'");
+	query_expect(sandbox_query(sandbox), "stock_corrected_by_hand stock_corrected_by_hand",
 		"SELECT reason_code, reason_text FROM t_operator_audit WHERE target_id = '7'");
-	expect("other counted-twice",
+	query_expect(sandbox_query(sandbox), "other counted-twice",
 		"SELECT reason_code, reason_text FROM t_operator_audit WHERE target_id = '8'");
 }
 END_TEST
@@ -159,14 +139,16 @@ END_TEST
 START_TEST(a_reason_is_needed_and_must_be_one_of_the_list)
 {
 	insert_dead(7, "A7", "HTTP 503");
-	ck_assert_int_eq(operate("resolve 7 --yes", "--reason"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(operate("resolve 7 --yes --reason because", "is not fixed_elsewhere"),
+	ck_assert_int_eq(operator_run(sandbox, "resolve 7 --yes", "--reason"), EXIT_STATUS_USAGE);
+	ck_assert_int_eq(
+		operator_run(sandbox, "resolve 7 --yes --reason because", "is not fixed_elsewhere"),
 		EXIT_STATUS_USAGE);
-	ck_assert_int_eq(
-		operate("resolve 7 --yes --reason other", "needs a text"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(
-		operate("resolve --yes --reason not_needed", "ids of tasks"), EXIT_STATUS_USAGE);
-	expect("DEAD", "SELECT status FROM t_compensation WHERE id = 7");
+	ck_assert_int_eq(operator_run(sandbox, "resolve 7 --yes --reason other", "needs a text"),
+		EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "resolve --yes --reason not_needed", "ids of tasks"),
+		EXIT_STATUS_USAGE);
+	query_expect(
+		sandbox_query(sandbox), "DEAD", "SELECT status FROM t_compensation WHERE id = 7");
 }
 END_TEST
 
@@ -175,21 +157,29 @@ START_TEST(a_filter_acts_only_on_the_number_confirmed)
 	insert_dead(7, "A7", "HTTP 503");
 	insert_dead(8, "A8", "HTTP 503");
 	insert_dead(9, "A9", "HTTP 404");
-	ck_assert_int_eq(operate("requeue --error 503", "2 DEAD tasks match"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(
-		operate("requeue --error 503 --yes", "--confirm-count"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(operate("requeue --error 503 --confirm-count 3", "nothing was changed"),
+	ck_assert_int_eq(operator_run(sandbox, "requeue --error 503", "2 DEAD tasks match"),
+		EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "requeue --error 503 --yes", "--confirm-count"),
+		EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "requeue --error 503 --confirm-count 3",
+				 "nothing was changed"),
 		EXIT_STATUS_REFUSED);
+	ck_assert_int_eq(operator_run(sandbox, "requeue --error 503 -n --plain",
+				 "8\tSTOCK_RESTORE\tA8\tDEAD"),
+		0);
+	query_expect(sandbox_query(sandbox), "3",
+		"SELECT COUNT(*) FROM t_compensation WHERE status = 'DEAD'");
 	ck_assert_int_eq(
-		operate("requeue --error 503 -n --plain", "8\tSTOCK_RESTORE\tA8\tDEAD"), 0);
-	expect("3", "SELECT COUNT(*) FROM t_compensation WHERE status = 'DEAD'");
-	ck_assert_int_eq(operate("requeue --error 503 --confirm-count 2", "2 of 2 done"), 0);
-	expect("9", "SELECT GROUP_CONCAT(id) FROM t_compensation WHERE status = 'DEAD'");
-	expect("1 2", "SELECT COUNT(DISTINCT bulk_id), COUNT(bulk_id) FROM t_operator_audit");
-	ck_assert_int_eq(operate("requeue --error 503 --confirm-count 2", "no DEAD task matches"),
+		operator_run(sandbox, "requeue --error 503 --confirm-count 2", "2 of 2 done"), 0);
+	query_expect(sandbox_query(sandbox), "9",
+		"SELECT GROUP_CONCAT(id) FROM t_compensation WHERE status = 'DEAD'");
+	query_expect(sandbox_query(sandbox), "1 2",
+		"SELECT COUNT(DISTINCT bulk_id), COUNT(bulk_id) FROM t_operator_audit");
+	ck_assert_int_eq(operator_run(sandbox, "requeue --error 503 --confirm-count 2",
+				 "no DEAD task matches"),
 		EXIT_STATUS_NOT_FOUND);
-	ck_assert_int_eq(
-		operate("requeue --status pending --confirm-count 2", "only tasks that are DEAD"),
+	ck_assert_int_eq(operator_run(sandbox, "requeue --status pending --confirm-count 2",
+				 "only tasks that are DEAD"),
 		EXIT_STATUS_USAGE);
 }
 END_TEST
@@ -197,17 +187,21 @@ END_TEST
 START_TEST(without_a_terminal_nothing_is_asked)
 {
 	insert_dead(7, "A7", "HTTP 503");
-	ck_assert_int_eq(operate("requeue 7", "--yes is needed"), EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "requeue 7", "--yes is needed"), EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "resolve 7 --reason not_needed", "--yes is needed"),
+		EXIT_STATUS_USAGE);
 	ck_assert_int_eq(
-		operate("resolve 7 --reason not_needed", "--yes is needed"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(operate("requeue", "either ids or a filter"), EXIT_STATUS_USAGE);
+		operator_run(sandbox, "requeue", "either ids or a filter"), EXIT_STATUS_USAGE);
 	ck_assert_int_eq(
-		operate("requeue 7 --order A7 --yes", "either ids or a filter"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(operate("requeue 7 7 --yes", "given twice"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(operate("requeue x --yes", "no task id"), EXIT_STATUS_USAGE);
-	ck_assert_int_eq(operate("requeue 7 -n", "DEAD"), 0);
-	expect("DEAD", "SELECT status FROM t_compensation WHERE id = 7");
-	expect("0", "SELECT COUNT(*) FROM t_operator_audit");
+		operator_run(sandbox, "requeue 7 --order A7 --yes", "either ids or a filter"),
+		EXIT_STATUS_USAGE);
+	ck_assert_int_eq(
+		operator_run(sandbox, "requeue 7 7 --yes", "given twice"), EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "requeue x --yes", "no task id"), EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "requeue 7 -n", "DEAD"), 0);
+	query_expect(
+		sandbox_query(sandbox), "DEAD", "SELECT status FROM t_compensation WHERE id = 7");
+	query_expect(sandbox_query(sandbox), "0", "SELECT COUNT(*) FROM t_operator_audit");
 }
 END_TEST
 
@@ -215,9 +209,10 @@ START_TEST(one_refusal_among_many_is_named_and_the_rest_is_done)
 {
 	insert_dead(7, "A7", "HTTP 503");
 	insert_dead(9, "A9", "HTTP 503");
-	ck_assert_int_eq(operate("requeue 7 8 9 --yes --plain", "8\t-\t-\tnot_found"),
+	ck_assert_int_eq(operator_run(sandbox, "requeue 7 8 9 --yes --plain", "8\t-\t-\tnot_found"),
 		EXIT_STATUS_NOT_FOUND);
-	expect("2", "SELECT COUNT(*) FROM t_compensation WHERE status = 'PENDING'");
+	query_expect(sandbox_query(sandbox), "2",
+		"SELECT COUNT(*) FROM t_compensation WHERE status = 'PENDING'");
 }
 END_TEST
 

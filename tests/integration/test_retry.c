@@ -52,14 +52,6 @@ static bool nothing_is_open(void *context)
 	return tasks_count_open(query) == 0;
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
 static uint64_t calls_of(const char *key)
 {
 	struct http_stub_key found;
@@ -120,12 +112,14 @@ START_TEST(a_failing_task_is_called_six_times_and_raises_one_alert)
 	tasks_insert_one(query, "GOOD", "SKU-1");
 	start();
 	WAIT_UNTIL(nothing_is_open, NULL);
-	expect("6 6 5 5", "SELECT COUNT(*), MIN(calls), MIN(retry_count), MAX(retry_count) FROM "
-			  "t_compensation WHERE status = 'DEAD'");
-	expect("6 6 1", "SELECT COUNT(*), COUNT(DISTINCT ref), MAX(fired_count) FROM t_alert a "
-			"JOIN t_compensation c ON c.id = a.ref AND c.status = 'DEAD'");
-	expect("DONE", "SELECT status FROM t_compensation WHERE order_no = 'GOOD'");
-	expect("HTTP 200, the code is not 0: {\"code\":17}",
+	query_expect(query, "6 6 5 5",
+		"SELECT COUNT(*), MIN(calls), MIN(retry_count), MAX(retry_count) FROM "
+		"t_compensation WHERE status = 'DEAD'");
+	query_expect(query, "6 6 1",
+		"SELECT COUNT(*), COUNT(DISTINCT ref), MAX(fired_count) FROM t_alert a "
+		"JOIN t_compensation c ON c.id = a.ref AND c.status = 'DEAD'");
+	query_expect(query, "DONE", "SELECT status FROM t_compensation WHERE order_no = 'GOOD'");
+	query_expect(query, "HTTP 200, the code is not 0: {\"code\":17}",
 		"SELECT last_error FROM t_compensation WHERE order_no = 'SKU-CODE'");
 	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++) {
 		char key[HTTP_STUB_KEY_SIZE];
@@ -145,9 +139,10 @@ START_TEST(many_tasks_of_one_bad_sku_all_come_to_their_end)
 	tasks_insert(query, &(struct tasks_plan){ .prefix = "B", .sku = "SKU-500", .count = 40 });
 	start();
 	WAIT_UNTIL(nothing_is_open, NULL);
-	expect("40 6 6", "SELECT COUNT(*), MIN(calls), MAX(calls) FROM t_compensation WHERE "
-			 "status = 'DEAD'");
-	expect("40", "SELECT COUNT(*) FROM t_alert");
+	query_expect(query, "40 6 6",
+		"SELECT COUNT(*), MIN(calls), MAX(calls) FROM t_compensation WHERE "
+		"status = 'DEAD'");
+	query_expect(query, "40", "SELECT COUNT(*) FROM t_alert");
 	ck_assert_uint_eq(http_stub_most_calls(stub), 6);
 }
 END_TEST
@@ -167,9 +162,10 @@ START_TEST(a_refusal_is_final)
 	}
 	start();
 	WAIT_UNTIL(nothing_is_open, NULL);
-	expect("5 1 0", "SELECT COUNT(*), MAX(calls), MAX(retry_count) FROM t_compensation WHERE "
-			"status = 'DEAD'");
-	expect("5", "SELECT COUNT(*) FROM t_alert");
+	query_expect(query, "5 1 0",
+		"SELECT COUNT(*), MAX(calls), MAX(retry_count) FROM t_compensation WHERE "
+		"status = 'DEAD'");
+	query_expect(query, "5", "SELECT COUNT(*) FROM t_alert");
 	ck_assert_uint_eq(http_stub_most_calls(stub), 1);
 }
 END_TEST
@@ -243,7 +239,8 @@ START_TEST(a_call_ends_in_time_and_in_size_whatever_comes)
 	WAIT_UNTIL(stub_was_called, NULL);
 	uint64_t before_kib = process_resident_kib(process);
 	WAIT_UNTIL_WITHIN(is_answer_over, NULL, 5000 + TIMEOUT_MS + 1000);
-	expect("4 1", "SELECT COUNT(*), MAX(calls) FROM t_compensation WHERE status = 'PENDING'");
+	query_expect(query, "4 1",
+		"SELECT COUNT(*), MAX(calls) FROM t_compensation WHERE status = 'PENDING'");
 	ck_assert_uint_le(process_resident_kib(process), before_kib + GROWTH_MAX_KIB);
 	sandbox_expect_all_alive(sandbox);
 }
@@ -273,9 +270,10 @@ START_TEST(hostile_rows_are_dead_uncalled_and_the_others_go_on)
 	start();
 	WAIT_UNTIL(nothing_is_open, NULL);
 	ck_assert_int_eq(tasks_count(query, "DONE"), 20);
-	expect("10 1", "SELECT COUNT(*), MIN(last_error LIKE 'cannot be called: %') FROM "
-		       "t_compensation WHERE status = 'DEAD'");
-	expect("10", "SELECT COUNT(*) FROM t_alert");
+	query_expect(query, "10 1",
+		"SELECT COUNT(*), MIN(last_error LIKE 'cannot be called: %') FROM "
+		"t_compensation WHERE status = 'DEAD'");
+	query_expect(query, "10", "SELECT COUNT(*) FROM t_alert");
 	ck_assert_uint_eq(http_stub_count_calls(stub), 20);
 	expect_nothing_strange();
 }
@@ -295,7 +293,8 @@ START_TEST(a_task_of_nobody_we_know_stays_where_it_is)
 	tasks_insert(query, &(struct tasks_plan){ .prefix = "G", .sku = "SKU-1", .count = 20 });
 	start();
 	WAIT_UNTIL(all_but_one_are_over, NULL);
-	expect("PENDING 0", "SELECT status, calls FROM t_compensation WHERE target = 'somebody'");
+	query_expect(query, "PENDING 0",
+		"SELECT status, calls FROM t_compensation WHERE target = 'somebody'");
 }
 END_TEST
 

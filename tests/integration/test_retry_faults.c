@@ -60,14 +60,6 @@ static bool nothing_is_open(void *context)
 	return tasks_count_open(query) == 0;
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
 static bool has_ended(void *context)
 {
 	return !process_is_alive(context);
@@ -102,14 +94,16 @@ START_TEST(killed_at_any_line_it_loses_nothing_and_calls_no_more_than_six_times)
 	}
 	start();
 	WAIT_UNTIL(nothing_is_open, NULL);
-	expect("DEAD 1", "SELECT status, retry_count <= 5 FROM t_compensation WHERE "
-			 "order_no = 'BAD'");
+	query_expect(query, "DEAD 1",
+		"SELECT status, retry_count <= 5 FROM t_compensation WHERE "
+		"order_no = 'BAD'");
 	ck_assert_uint_eq(http_stub_count_effects(stub), (uint64_t)tasks_count(query, "DONE"));
 	/* Six kills may use up the calls of a task that was always among the claimed. */
-	expect("0", "SELECT COUNT(*) FROM t_compensation c LEFT JOIN t_alert a ON a.ref = c.id AND "
-		    "a.kind = 'TASK_DEAD' WHERE c.status = 'DEAD' AND a.id IS NULL");
-	expect("1", "SELECT MAX(fired_count) FROM t_alert");
-	expect("1", "SELECT MAX(calls) <= 6 FROM t_compensation");
+	query_expect(query, "0",
+		"SELECT COUNT(*) FROM t_compensation c LEFT JOIN t_alert a ON a.ref = c.id AND "
+		"a.kind = 'TASK_DEAD' WHERE c.status = 'DEAD' AND a.id IS NULL");
+	query_expect(query, "1", "SELECT MAX(fired_count) FROM t_alert");
+	query_expect(query, "1", "SELECT MAX(calls) <= 6 FROM t_compensation");
 	ck_assert_uint_le(http_stub_most_calls(stub), 6);
 }
 END_TEST
@@ -119,10 +113,10 @@ START_TEST(a_lease_that_ended_is_taken_over_and_counted)
 	set_rule("SKU-1", HTTP_STUB_OK, 300);
 	tasks_insert_one(query, "A1", "SKU-1");
 	kill_at("after_claim");
-	expect("RUNNING 1 0", "SELECT status, calls, retry_count FROM t_compensation");
+	query_expect(query, "RUNNING 1 0", "SELECT status, calls, retry_count FROM t_compensation");
 	start();
 	WAIT_UNTIL(nothing_is_open, NULL);
-	expect("DONE 2 1", "SELECT status, calls, retry_count FROM t_compensation");
+	query_expect(query, "DONE 2 1", "SELECT status, calls, retry_count FROM t_compensation");
 	ck_assert_uint_eq(http_stub_count_calls(stub), 1);
 }
 END_TEST
@@ -172,7 +166,8 @@ START_TEST(a_zombie_that_wakes_up_changes_nothing)
 	ck_assert(text_starts_with(before, "DONE"));
 	process_signal(zombie, SIGCONT);
 	WAIT_UNTIL(lost_a_lease, zombie);
-	expect(before, "SELECT status, done_at, retry_count, calls FROM t_compensation");
+	query_expect(
+		query, before, "SELECT status, done_at, retry_count, calls FROM t_compensation");
 	ck_assert_uint_eq(http_stub_count_effects(stub), 1);
 	sandbox_expect_all_alive(sandbox);
 }
@@ -272,10 +267,11 @@ START_TEST(answers_are_kept_while_mysql_is_away)
 	uint64_t start_ms = clock_now_ms();
 	while (process_count_logged(process, "step_failed") == 0)
 		ck_assert_uint_lt(clock_now_ms() - start_ms, WAIT_LIMIT_MS);
-	expect("8", "SELECT COUNT(*) FROM t_compensation WHERE status = 'RUNNING'");
+	query_expect(query, "8", "SELECT COUNT(*) FROM t_compensation WHERE status = 'RUNNING'");
 	proxy_refuse(proxy, false);
 	WAIT_UNTIL(nothing_is_open, NULL);
-	expect("8 1", "SELECT COUNT(*), MAX(calls) FROM t_compensation WHERE status = 'DONE'");
+	query_expect(query, "8 1",
+		"SELECT COUNT(*), MAX(calls) FROM t_compensation WHERE status = 'DONE'");
 	ck_assert_uint_eq(http_stub_most_calls(stub), 1);
 	sandbox_expect_all_alive(sandbox);
 }
@@ -295,7 +291,7 @@ START_TEST(a_commit_whose_answer_is_lost_is_run_again)
 	WAIT_UNTIL(nothing_is_open, NULL);
 	ck_assert_int_eq(tasks_count(query, "DONE"), 40);
 	ck_assert_int_eq(tasks_count(query, "DEAD"), 1);
-	expect("1 1", "SELECT COUNT(*), MAX(fired_count) FROM t_alert");
+	query_expect(query, "1 1", "SELECT COUNT(*), MAX(fired_count) FROM t_alert");
 	ck_assert_uint_eq(http_stub_count_effects(stub), 40);
 	ck_assert_uint_eq(proxy_count_cuts(proxy), 3);
 	sandbox_expect_all_alive(sandbox);
@@ -316,8 +312,9 @@ START_TEST(a_stop_waits_for_calls_and_gives_back_the_rest)
 	ck_assert_int_eq(process_wait(process, STOP_LIMIT_MS), 0);
 	ck_assert_int_eq(tasks_count(query, "RUNNING"), 0);
 	ck_assert_int_eq(tasks_count(query, "DONE"), (int64_t)http_stub_count_calls(stub));
-	expect("0 0", "SELECT MAX(calls), MAX(retry_count) FROM t_compensation WHERE "
-		      "status = 'PENDING'");
+	query_expect(query, "0 0",
+		"SELECT MAX(calls), MAX(retry_count) FROM t_compensation WHERE "
+		"status = 'PENDING'");
 }
 END_TEST
 

@@ -54,14 +54,6 @@ static bool nothing_is_open(void *context)
 	return tasks_count_open(query) == 0;
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
 static void expect_nothing_strange(void)
 {
 	char last[HTTP_STUB_TEXT_SIZE] = "";
@@ -102,8 +94,8 @@ START_TEST(a_bad_item_harms_its_batch_only_for_a_while)
 	start();
 	WAIT_UNTIL(nothing_is_open, NULL);
 	ck_assert_int_eq(tasks_count(query, "DONE"), 9);
-	expect("DEAD", "SELECT status FROM t_compensation WHERE order_no = 'BAD'");
-	expect("1", "SELECT COUNT(*) FROM t_alert");
+	query_expect(query, "DEAD", "SELECT status FROM t_compensation WHERE order_no = 'BAD'");
+	query_expect(query, "1", "SELECT COUNT(*) FROM t_alert");
 }
 END_TEST
 
@@ -141,7 +133,7 @@ START_TEST(without_an_address_tasks_wait_and_readiness_says_so)
 	ck_assert_uint_eq(process_count_logged(process, "target_not_configured"), 1);
 	process_signal(process, SIGTERM);
 	ck_assert_int_eq(process_wait(process, STOP_LIMIT_MS), 0);
-	expect("PENDING 0", "SELECT status, calls FROM t_compensation");
+	query_expect(query, "PENDING 0", "SELECT status, calls FROM t_compensation");
 }
 END_TEST
 
@@ -161,8 +153,9 @@ START_TEST(a_refund_is_called_and_its_payment_knows)
 		"\"trade_no\":\"T1\",\"amount_cents\":9900,\"currency\":\"CNY\"}')");
 	start();
 	WAIT_UNTIL(nothing_is_open, NULL);
-	expect("DONE DONE", "SELECT (SELECT status FROM t_compensation), refund_state FROM "
-			    "t_payment");
+	query_expect(query, "DONE DONE",
+		"SELECT (SELECT status FROM t_compensation), refund_state FROM "
+		"t_payment");
 	ck_assert(http_stub_get_body(stub, 0, body));
 	ck_assert_str_eq(body, "{\"idempotency_key\":\"refund:pay:T1\",\"order_no\":\"A1\","
 			       "\"channel\":\"pay\",\"trade_no\":\"T1\",\"amount_cents\":9900,"

@@ -33,31 +33,16 @@ static void tear_down(void)
 	sandbox_destroy(&sandbox);
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
-static void expect_status(int status, const char *line, const char *says)
-{
-	int got = operator_run(sandbox, line, says);
-
-	ck_assert_msg(got == status, "%s: %d, not %d", line, got, status);
-}
-
 START_TEST(a_rule_is_added_with_its_audit_row)
 {
-	expect_status(0,
+	operator_expect(sandbox, 0,
 		"rule add --tenant t1 --category food --timeout 15m --priority -3 --yes "
 		"--actor maria --reason because-it-is-so --plain",
 		"1\tt1\t-\t-\tfood\t-3\t15m\t");
-	expect("t1 NULL NULL food -3 900 1 NULL",
+	query_expect(query, "t1 NULL NULL food -3 900 1 NULL",
 		"SELECT tenant, channel, activity, category, priority, timeout_seconds, "
 		"valid_from <= UTC_TIMESTAMP(3), valid_to FROM t_timeout_rule");
-	expect("maria admin cli rule_add rule 1 ok because-it-is-so \"t1\" 900",
+	query_expect(query, "maria admin cli rule_add rule 1 ok because-it-is-so \"t1\" 900",
 		"SELECT actor, role, auth, action, target_type, target_id, result, reason_text, "
 		"JSON_EXTRACT(after_json, '$.tenant'), JSON_EXTRACT(after_json, "
 		"'$.timeout_seconds') FROM t_operator_audit");
@@ -66,13 +51,13 @@ END_TEST
 
 START_TEST(a_rule_may_say_never_and_have_its_times)
 {
-	expect_status(0,
+	operator_expect(sandbox, 0,
 		"rule add --channel app --timeout never --from 2099-01-01T00:00Z --until "
 		"2099-02-01T00:00:00.500Z --yes",
 		"to come");
-	expect("app 0 2099-01-01 00:00:00.000 2099-02-01 00:00:00.500",
+	query_expect(query, "app 0 2099-01-01 00:00:00.000 2099-02-01 00:00:00.500",
 		"SELECT channel, timeout_seconds, valid_from, valid_to FROM t_timeout_rule");
-	expect_status(0, "rule list --json -q",
+	operator_expect(sandbox, 0, "rule list --json -q",
 		"\"timeout\":\"never\",\"valid_from\":\"2099-01-01T00:00:00.000Z\"");
 }
 END_TEST
@@ -104,36 +89,41 @@ START_TEST(a_rule_with_a_mistake_is_refused_and_leaves_nothing)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
-		expect_status(EXIT_STATUS_USAGE, lines[i], NULL);
+		operator_expect(sandbox, EXIT_STATUS_USAGE, lines[i], NULL);
 	for (size_t i = 0; i < ARRAY_LENGTH(impossible); i++)
-		expect_status(EXIT_STATUS_USAGE, impossible[i], "add rule: ");
-	expect_status(EXIT_STATUS_USAGE, TOO_LONG, "1 to 64 characters");
-	expect_status(0, "rule add --timeout 15m --dry-run", "dry run");
-	expect("0 0", "SELECT (SELECT COUNT(*) FROM t_timeout_rule), (SELECT COUNT(*) FROM "
-		      "t_operator_audit)");
+		operator_expect(sandbox, EXIT_STATUS_USAGE, impossible[i], "add rule: ");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, TOO_LONG, "1 to 64 characters");
+	operator_expect(sandbox, 0, "rule add --timeout 15m --dry-run", "dry run");
+	query_expect(query, "0 0",
+		"SELECT (SELECT COUNT(*) FROM t_timeout_rule), (SELECT COUNT(*) FROM "
+		"t_operator_audit)");
 }
 END_TEST
 
 START_TEST(a_rule_in_force_is_ended_and_never_edited)
 {
-	expect_status(0, "rule add --timeout 15m --yes", NULL);
-	expect_status(
-		0, "rule expire 1 --until 2099-01-01T00:00Z --yes", "2099-01-01T00:00:00.000Z");
+	operator_expect(sandbox, 0, "rule add --timeout 15m --yes", NULL);
+	operator_expect(sandbox, 0, "rule expire 1 --until 2099-01-01T00:00Z --yes",
+		"2099-01-01T00:00:00.000Z");
 	/* Longer would be another rule. */
-	expect_status(EXIT_STATUS_REFUSED, "rule expire 1 --until 2099-02-01T00:00Z --yes",
-		"it has ended by then");
-	expect_status(EXIT_STATUS_REFUSED, "rule expire 1 --until 2020-01-01T00:00Z --yes",
-		"that time has passed");
-	expect_status(0, "rule expire 1 --yes", "ended");
-	expect_status(EXIT_STATUS_REFUSED, "rule expire 1 --yes", "it has ended by then");
-	expect_status(EXIT_STATUS_NOT_FOUND, "rule expire 7 --yes", "there is no rule 7");
-	expect("900 1", "SELECT timeout_seconds, valid_to <= UTC_TIMESTAMP(3) FROM t_timeout_rule");
-	expect("ok,refused,refused,ok,refused",
+	operator_expect(sandbox, EXIT_STATUS_REFUSED,
+		"rule expire 1 --until 2099-02-01T00:00Z --yes", "it has ended by then");
+	operator_expect(sandbox, EXIT_STATUS_REFUSED,
+		"rule expire 1 --until 2020-01-01T00:00Z --yes", "that time has passed");
+	operator_expect(sandbox, 0, "rule expire 1 --yes", "ended");
+	operator_expect(
+		sandbox, EXIT_STATUS_REFUSED, "rule expire 1 --yes", "it has ended by then");
+	operator_expect(
+		sandbox, EXIT_STATUS_NOT_FOUND, "rule expire 7 --yes", "there is no rule 7");
+	query_expect(query, "900 1",
+		"SELECT timeout_seconds, valid_to <= UTC_TIMESTAMP(3) FROM t_timeout_rule");
+	query_expect(query, "ok,refused,refused,ok,refused",
 		"SELECT GROUP_CONCAT(result ORDER BY id) FROM t_operator_audit WHERE "
 		"action = 'rule_end'");
-	expect("2", "SELECT COUNT(*) FROM t_operator_audit WHERE action = 'rule_end' AND "
-		    "JSON_EXTRACT(before_json, '$.timeout_seconds') = 900 AND after_json IS NOT "
-		    "NULL");
+	query_expect(query, "2",
+		"SELECT COUNT(*) FROM t_operator_audit WHERE action = 'rule_end' AND "
+		"JSON_EXTRACT(before_json, '$.timeout_seconds') = 900 AND after_json IS NOT "
+		"NULL");
 }
 END_TEST
 
@@ -155,9 +145,9 @@ START_TEST(a_list_shows_the_best_first_and_what_is_over_only_when_asked)
 		best != NULL && best < second && second < third && third < last, "%s", output);
 	ck_assert_ptr_null(strstr(output, "ended"));
 	free(output);
-	expect_status(0, "rule list --all --plain", "5\tv\t-\t-\t-\t0\t1s\t");
+	operator_expect(sandbox, 0, "rule list --all --plain", "5\tv\t-\t-\t-\t0\t1s\t");
 	query_run(query, "DELETE FROM t_timeout_rule");
-	expect_status(0, "rule list --json", "[]\n");
+	operator_expect(sandbox, 0, "rule list --json", "[]\n");
 }
 END_TEST
 
@@ -195,23 +185,24 @@ START_TEST(a_test_shows_the_rule_and_what_another_one_would_change)
 	query_run(query, "INSERT INTO t_timeout_rule(tenant, timeout_seconds) VALUES (NULL, 60), "
 			 "('t', 600), ('n', 0)");
 	insert_orders();
-	expect_status(0, "rule test --tenant t --json", "\"rule\":{\"id\":\"2\",\"tenant\":\"t\"");
-	expect_status(0, "rule test --tenant t --json",
+	operator_expect(sandbox, 0, "rule test --tenant t --json",
+		"\"rule\":{\"id\":\"2\",\"tenant\":\"t\"");
+	operator_expect(sandbox, 0, "rule test --tenant t --json",
 		"\"orders\":{\"since\":\"1d\",\"orders\":10,\"with_this_timeout\":8,\"paid\":5,"
 		"\"timed_out\":1,\"cancelled\":1,\"unpaid\":1,\"new_timeout\":null,"
 		"\"paid_but_then_too_late\":null}");
-	expect_status(0, "rule test --tenant t --timeout 5m --json",
+	operator_expect(sandbox, 0, "rule test --tenant t --timeout 5m --json",
 		"\"new_timeout\":\"5m\",\"paid_but_then_too_late\":3}");
-	expect_status(0, "rule test --tenant t --timeout never --json",
+	operator_expect(sandbox, 0, "rule test --tenant t --timeout never --json",
 		"\"new_timeout\":\"never\",\"paid_but_then_too_late\":0}");
-	expect_status(0, "rule test --tenant n --json", "\"with_this_timeout\":1,");
-	expect_status(0, "rule test --tenant t --since 3d --json",
+	operator_expect(sandbox, 0, "rule test --tenant n --json", "\"with_this_timeout\":1,");
+	operator_expect(sandbox, 0, "rule test --tenant t --since 3d --json",
 		"\"since\":\"3d\",\"orders\":11,\"with_this_timeout\":9,");
-	expect_status(0, "rule test", "timeout");
+	operator_expect(sandbox, 0, "rule test", "timeout");
 	query_run(query, "DELETE FROM t_timeout_rule WHERE tenant IS NULL");
-	expect_status(0, "rule test --tenant x", "no rule matches");
-	expect_status(0, "rule test --tenant x --json", "\"rule\":null,");
-	expect("0", "SELECT COUNT(*) FROM t_operator_audit");
+	operator_expect(sandbox, 0, "rule test --tenant x", "no rule matches");
+	operator_expect(sandbox, 0, "rule test --tenant x --json", "\"rule\":null,");
+	query_expect(query, "0", "SELECT COUNT(*) FROM t_operator_audit");
 }
 END_TEST
 
@@ -234,10 +225,10 @@ static bool new_rule_is_followed(void *context)
 
 START_TEST(a_running_gateway_follows_a_new_rule_within_five_seconds)
 {
-	expect_status(0, "rule add --timeout 1m --yes", NULL);
+	operator_expect(sandbox, 0, "rule add --timeout 1m --yes", NULL);
 	gateway_start(&gateway, sandbox);
 	ck_assert(!new_rule_is_followed(NULL));
-	expect_status(0, "rule add --timeout 2m --yes", NULL);
+	operator_expect(sandbox, 0, "rule add --timeout 2m --yes", NULL);
 	WAIT_UNTIL_WITHIN(new_rule_is_followed, NULL, SEEN_WITHIN_MS);
 	gateway_leave(&gateway);
 }

@@ -38,21 +38,6 @@ static void tear_down(void)
 	sandbox_destroy(&sandbox);
 }
 
-static void expect(const char *expected, const char *sql)
-{
-	char text[QUERY_TEXT_SIZE];
-
-	query_text(query, text, "%s", sql);
-	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
-}
-
-static void expect_status(int status, const char *line, const char *says)
-{
-	int got = operator_run(sandbox, line, says);
-
-	ck_assert_msg(got == status, "%s: %d, not %d", line, got, status);
-}
-
 /* Standard output of "first second --json -q", parsed. */
 static struct json *read_json(const char *first, const char *second, const char *third)
 {
@@ -111,22 +96,26 @@ END_TEST
 START_TEST(filters_are_options_and_a_wrong_value_names_the_right_ones)
 {
 	insert_story();
-	expect_status(0, "list orders --order A* --plain", "A1\tUNPAID");
-	expect_status(0, "list orders --state closed -v", "no orders: status CLOSED");
-	expect_status(0, "list payments --outcome late --refund-state failed --plain", "wx\tT1");
-	expect_status(0, "list outbox --state sent --plain", "90\tORDER_PAID\tA1\tSENT");
-	expect_status(0, "list alerts --plain", "3\tTASK_DEAD");
-	expect_status(EXIT_STATUS_USAGE, "list orders --state gone", "UNPAID, PAID, CLOSED");
-	expect_status(EXIT_STATUS_USAGE, "list orders --closed-from monday", "is not a time");
-	expect_status(EXIT_STATUS_USAGE, "list orders --colour red", "unknown option");
-	expect_status(EXIT_STATUS_USAGE, "list orders --after ?", "no place");
+	operator_expect(sandbox, 0, "list orders --order A* --plain", "A1\tUNPAID");
+	operator_expect(sandbox, 0, "list orders --state closed -v", "no orders: status CLOSED");
+	operator_expect(
+		sandbox, 0, "list payments --outcome late --refund-state failed --plain", "wx\tT1");
+	operator_expect(sandbox, 0, "list outbox --state sent --plain", "90\tORDER_PAID\tA1\tSENT");
+	operator_expect(sandbox, 0, "list alerts --plain", "3\tTASK_DEAD");
+	operator_expect(
+		sandbox, EXIT_STATUS_USAGE, "list orders --state gone", "UNPAID, PAID, CLOSED");
+	operator_expect(
+		sandbox, EXIT_STATUS_USAGE, "list orders --closed-from monday", "is not a time");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, "list orders --colour red", "unknown option");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, "list orders --after ?", "no place");
 }
 END_TEST
 
 START_TEST(an_order_is_shown_with_its_line_of_time_and_without_its_buyer)
 {
 	insert_story();
-	expect_status(0, "extend A1 --by 30m --yes --actor maria --reason customer-asked", NULL);
+	operator_expect(
+		sandbox, 0, "extend A1 --by 30m --yes --actor maria --reason customer-asked", NULL);
 	struct json *root = read_json("show", "order", "A1");
 	const struct json *timeline = json_get(root, "timeline");
 
@@ -146,58 +135,61 @@ START_TEST(an_order_is_shown_with_its_line_of_time_and_without_its_buyer)
 		ck_assert_int_ge(gap_ms, 0);
 	}
 	json_destroy(&root);
-	expect_status(0, "cancel A1 --confirm A1 --reason customer-called", NULL);
+	operator_expect(sandbox, 0, "cancel A1 --confirm A1 --reason customer-called", NULL);
 	root = read_json("show", "order", "A1");
 	ck_assert_str_eq(
 		json_get_text(json_at(json_get(root, "items"), 0), "restore_status"), "PENDING");
 	json_destroy(&root);
-	expect_status(0, "show order A1", "extend by maria: ok");
-	expect_status(0, "show order A1 --plain", "order\t0\tstatus\tCLOSED");
-	expect_status(EXIT_STATUS_NOT_FOUND, "show order A2", "there is no order A2");
-	expect_status(EXIT_STATUS_FAILED, "show order A'2", "no order number");
+	operator_expect(sandbox, 0, "show order A1", "extend by maria: ok");
+	operator_expect(sandbox, 0, "show order A1 --plain", "order\t0\tstatus\tCLOSED");
+	operator_expect(sandbox, EXIT_STATUS_NOT_FOUND, "show order A2", "there is no order A2");
+	operator_expect(sandbox, EXIT_STATUS_FAILED, "show order A'2", "no order number");
 }
 END_TEST
 
 START_TEST(every_kind_of_thing_is_shown)
 {
 	insert_story();
-	expect_status(0, "show task 9223372036854775807", "5 more retries");
-	expect_status(0, "show outbox 90", "ORDER_PAID");
-	expect_status(0, "show payment 5", "refund:wx:T1");
-	expect_status(0, "show payment wx:T1", "refund:wx:T1");
-	expect_status(0, "show rule 2", "timeout_seconds");
-	expect_status(0, "show alert 3", "refund failed 6 times");
-	expect_status(0, "requeue 9223372036854775807 --yes --actor maria", "done");
-	expect_status(0, "show audit 1", "requeue");
-	expect_status(EXIT_STATUS_NOT_FOUND, "show alert 4", "there is no alert 4");
-	expect_status(EXIT_STATUS_USAGE, "show alert x", "the id of one alert");
+	operator_expect(sandbox, 0, "show task 9223372036854775807", "5 more retries");
+	operator_expect(sandbox, 0, "show outbox 90", "ORDER_PAID");
+	operator_expect(sandbox, 0, "show payment 5", "refund:wx:T1");
+	operator_expect(sandbox, 0, "show payment wx:T1", "refund:wx:T1");
+	operator_expect(sandbox, 0, "show rule 2", "timeout_seconds");
+	operator_expect(sandbox, 0, "show alert 3", "refund failed 6 times");
+	operator_expect(sandbox, 0, "requeue 9223372036854775807 --yes --actor maria", "done");
+	operator_expect(sandbox, 0, "show audit 1", "requeue");
+	operator_expect(sandbox, EXIT_STATUS_NOT_FOUND, "show alert 4", "there is no alert 4");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, "show alert x", "the id of one alert");
 }
 END_TEST
 
 START_TEST(outbox_rows_are_replayed_with_their_event_id)
 {
 	insert_story();
-	expect_status(EXIT_STATUS_USAGE, "replay outbox 90", "--yes is needed");
-	expect_status(0, "replay outbox 90 --yes -n", "nothing was changed");
-	expect_status(0, "replay outbox 90 --yes --reason receiver-lost-it", "done");
-	expect("NEW e90", "SELECT status, event_id FROM t_outbox_event WHERE id = 90");
-	expect_status(EXIT_STATUS_CONFLICT, "replay outbox 90 --yes", "is NEW");
-	expect_status(EXIT_STATUS_NOT_FOUND, "replay outbox 91 --yes", "not_found");
-	expect_status(EXIT_STATUS_USAGE, "replay outbox x --yes", "no id");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, "replay outbox 90", "--yes is needed");
+	operator_expect(sandbox, 0, "replay outbox 90 --yes -n", "nothing was changed");
+	operator_expect(sandbox, 0, "replay outbox 90 --yes --reason receiver-lost-it", "done");
+	query_expect(query, "NEW e90", "SELECT status, event_id FROM t_outbox_event WHERE id = 90");
+	operator_expect(sandbox, EXIT_STATUS_CONFLICT, "replay outbox 90 --yes", "is NEW");
+	operator_expect(sandbox, EXIT_STATUS_NOT_FOUND, "replay outbox 91 --yes", "not_found");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, "replay outbox x --yes", "no id");
 }
 END_TEST
 
 START_TEST(an_alert_is_silenced_and_sent_again)
 {
 	insert_story();
-	expect_status(EXIT_STATUS_USAGE, "alert silence 3 --yes --reason at-work", "--for");
-	expect_status(EXIT_STATUS_USAGE, "alert silence 3 --yes --for 1h", "--reason");
-	expect_status(EXIT_STATUS_USAGE, "alert silence 3 --yes --for 25h --reason at-work",
-		"not a duration");
-	expect_status(0, "alert silence 3 --yes --for 1h --reason at-work --actor maria", "done");
-	expect("1", "SELECT silenced_until > UTC_TIMESTAMP(3) FROM t_alert");
-	expect_status(0, "alert resend 3 --yes", "done");
-	expect("maria silence ok", "SELECT actor, action, result FROM t_operator_audit LIMIT 1");
+	operator_expect(
+		sandbox, EXIT_STATUS_USAGE, "alert silence 3 --yes --reason at-work", "--for");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, "alert silence 3 --yes --for 1h", "--reason");
+	operator_expect(sandbox, EXIT_STATUS_USAGE,
+		"alert silence 3 --yes --for 25h --reason at-work", "not a duration");
+	operator_expect(sandbox, 0, "alert silence 3 --yes --for 1h --reason at-work --actor maria",
+		"done");
+	query_expect(query, "1", "SELECT silenced_until > UTC_TIMESTAMP(3) FROM t_alert");
+	operator_expect(sandbox, 0, "alert resend 3 --yes", "done");
+	query_expect(query, "maria silence ok",
+		"SELECT actor, action, result FROM t_operator_audit LIMIT 1");
 }
 END_TEST
 
@@ -206,26 +198,30 @@ START_TEST(a_filter_of_several_pages_is_acted_on_to_the_end)
 	query_run(query, "INSERT INTO t_compensation (kind, target, idempotency_key, order_no, "
 			 "payload, status, calls, retry_count) SELECT 'WEBHOOK', 'crm', "
 			 "CONCAT('k', seq), 'A1', '{}', 'DEAD', 6, 5 FROM seq_1_to_450");
-	expect_status(EXIT_STATUS_REFUSED, "requeue --target crm --confirm-count 449", "450 tasks");
-	expect_status(0, "requeue --target crm --limit 210 --confirm-count 210 -q", "done");
-	expect("210", "SELECT COUNT(*) FROM t_compensation WHERE status = 'PENDING' AND id <= 210");
-	expect_status(0, "requeue --target crm --confirm-count 240 -q", "done");
-	expect("450 2", "SELECT COUNT(*), COUNT(DISTINCT bulk_id) FROM t_operator_audit");
+	operator_expect(sandbox, EXIT_STATUS_REFUSED, "requeue --target crm --confirm-count 449",
+		"450 tasks");
+	operator_expect(
+		sandbox, 0, "requeue --target crm --limit 210 --confirm-count 210 -q", "done");
+	query_expect(query, "210",
+		"SELECT COUNT(*) FROM t_compensation WHERE status = 'PENDING' AND id <= 210");
+	operator_expect(sandbox, 0, "requeue --target crm --confirm-count 240 -q", "done");
+	query_expect(
+		query, "450 2", "SELECT COUNT(*), COUNT(DISTINCT bulk_id) FROM t_operator_audit");
 }
 END_TEST
 
 START_TEST(a_red_check_wants_the_order_number)
 {
 	insert_story(); /* the order is UNPAID */
-	expect_status(EXIT_STATUS_REFUSED,
+	operator_expect(sandbox, EXIT_STATUS_REFUSED,
 		"resolve 9223372036854775807 --yes --reason other:sent-by-post", "has to be typed");
-	expect_status(EXIT_STATUS_REFUSED,
+	operator_expect(sandbox, EXIT_STATUS_REFUSED,
 		"resolve 9223372036854775807 --yes --reason other:sent-by-post --confirm A2",
 		"still UNPAID");
-	expect_status(0,
+	operator_expect(sandbox, 0,
 		"resolve 9223372036854775807 --yes --reason other:sent-by-post --confirm A1",
 		"done");
-	expect("refused refused ok",
+	query_expect(query, "refused refused ok",
 		"SELECT GROUP_CONCAT(result ORDER BY id SEPARATOR ' ') FROM t_operator_audit");
 }
 END_TEST
@@ -233,8 +229,9 @@ END_TEST
 START_TEST(top_shows_rates_and_what_is_stuck)
 {
 	insert_story();
-	expect_status(0, "top --once --interval 500ms --plain", "orders_made_per_s\t0.0");
-	expect_status(0, "top --once --interval 500ms", "red");
+	operator_expect(
+		sandbox, 0, "top --once --interval 500ms --plain", "orders_made_per_s\t0.0");
+	operator_expect(sandbox, 0, "top --once --interval 500ms", "red");
 	struct json *root = read_json("top", "--once", NULL);
 	int64_t dead = 0;
 	ck_assert(json_get_int(root, "refund_dead", &dead));
@@ -290,9 +287,9 @@ START_TEST(a_password_becomes_a_line_of_the_users_file)
 	ck_assert(!password_fits(output + strlen("maria:admin:"), "correct horse"));
 	free(output);
 	process_destroy(&process);
-	expect_status(EXIT_STATUS_USAGE, "hash-password --user a:b", "--user");
-	expect_status(EXIT_STATUS_USAGE, "hash-password --user a --role king", "--role");
-	expect_status(EXIT_STATUS_USAGE, "hash-password --user a", "standard input");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, "hash-password --user a:b", "--user");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, "hash-password --user a --role king", "--role");
+	operator_expect(sandbox, EXIT_STATUS_USAGE, "hash-password --user a", "standard input");
 }
 END_TEST
 

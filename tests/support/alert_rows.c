@@ -64,3 +64,12 @@ void alert_rows_settle(struct db *db, const char *lease_token, const struct aler
 		ids[i] = batch->rows[i].id;
 	ck_assert_msg(alert_settle(db, &outcome, &error) == RESULT_OK, "%s", error.text);
 }
+
+void alert_rows_deliver(struct db *db, enum alert_delivery_state state, uint64_t delay_ms)
+{
+	struct alert_batch *batch = alert_rows_claim(db, "OURS", 0);
+
+	ck_assert_ptr_nonnull(batch);
+	alert_rows_settle(db, "OURS", batch, state, delay_ms);
+	alert_batch_destroy(&batch);
+}

@@ -25,5 +25,7 @@ struct alert_batch *alert_rows_claim(
 /* Every row of the batch alike. */
 void alert_rows_settle(struct db *db, const char *lease_token, const struct alert_batch *batch,
 	enum alert_delivery_state state, uint64_t delay_ms);
+/* Claims what is due, which must be something, as "OURS", and settles it. */
+void alert_rows_deliver(struct db *db, enum alert_delivery_state state, uint64_t delay_ms);
 
 #endif

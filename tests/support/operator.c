@@ -37,3 +37,10 @@ int operator_run(struct sandbox *sandbox, const char *line, const char *says)
 	free(output);
 	return status;
 }
+
+void operator_expect(struct sandbox *sandbox, int status, const char *line, const char *says)
+{
+	int got = operator_run(sandbox, line, says);
+
+	ck_assert_msg(got == status, "%s: %d, not %d", line, got, status);
+}

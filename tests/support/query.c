@@ -201,6 +201,14 @@ void query_text(struct query *query, char text_out[QUERY_TEXT_SIZE], const char 
 	mysql_free_result(rows);
 }
 
+void query_expect(struct query *query, const char *expected, const char *sql)
+{
+	char text[QUERY_TEXT_SIZE];
+
+	query_text(query, text, "%s", sql);
+	ck_assert_msg(text_equals(text, expected), "%s gives %s, not %s", sql, text, expected);
+}
+
 unsigned long query_connection_id(struct query *query)
 {
 	return mysql_thread_id(query->mysql);

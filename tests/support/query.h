@@ -34,6 +34,8 @@ int64_t query_number(struct query *query, const char *format, ...) PRINTF_LIKE(2
 /* The first row, columns divided by one blank; no row reads as "", NULL as "NULL". */
 void query_text(struct query *query, char text_out[QUERY_TEXT_SIZE], const char *format, ...)
 	PRINTF_LIKE(3, 4);
+/* Fails the test unless query_text gives expected. */
+void query_expect(struct query *query, const char *expected, const char *sql);
 /* The server's number of this connection, for KILL. */
 unsigned long query_connection_id(struct query *query);
 
