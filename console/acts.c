@@ -138,15 +138,7 @@ static void write_head(const struct visit *visit, struct html *html)
 	static const char *const names[] = { PHRASE("Row"), PHRASE("Result"), PHRASE("Why"),
 		PHRASE("Audit row") };
 
-	html_open(html, "thead", HTML_END);
-	html_open(html, "tr", HTML_END);
-	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		html_open(html, "th", "scope", "col", HTML_END);
-		page_say(visit, html, names[i]);
-		html_close(html, "th");
-	}
-	html_close(html, "tr");
-	html_close(html, "thead");
+	page_table_head(visit, html, names, ARRAY_LENGTH(names));
 }
 
 void acts_answer_rows(struct visit *visit, const char *title, const char *folder,

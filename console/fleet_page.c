@@ -62,15 +62,7 @@ static void write_table(const struct visit *visit, struct html *html, const stru
 
 	html_open(html, "div", "class", "wide", HTML_END);
 	html_open(html, "table", HTML_END);
-	html_open(html, "thead", HTML_END);
-	html_open(html, "tr", HTML_END);
-	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		html_open(html, "th", "scope", "col", HTML_END);
-		page_say(visit, html, names[i]);
-		html_close(html, "th");
-	}
-	html_close(html, "tr");
-	html_close(html, "thead");
+	page_table_head(visit, html, names, ARRAY_LENGTH(names));
 	html_open(html, "tbody", HTML_END);
 	for (size_t i = 0; i < fleet_count(fleet); i++)
 		if (is_wanted(visit, fleet_at(fleet, i)))

@@ -95,6 +95,20 @@ void page_time(const struct visit *visit, struct html *html, const char *time)
 	html_close(html, "small");
 }
 
+void page_table_head(
+	const struct visit *visit, struct html *html, const char *const *names, size_t count)
+{
+	html_open(html, "thead", HTML_END);
+	html_open(html, "tr", HTML_END);
+	for (size_t i = 0; i < count; i++) {
+		html_open(html, "th", "scope", "col", HTML_END);
+		page_say(visit, html, names[i]);
+		html_close(html, "th");
+	}
+	html_close(html, "tr");
+	html_close(html, "thead");
+}
+
 void page_empty(struct html *html, const char *class_name, const char *words, const char *proof)
 {
 	html_open(html, "div", "class", class_name, "role", "status", HTML_END);

@@ -5,6 +5,7 @@
 #ifndef CONSOLE_PAGE_H
 #define CONSOLE_PAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "console/html.h"
@@ -32,6 +33,10 @@ void page_link_to(const struct visit *visit, struct html *html, const char *fold
 
 /* <time> with "3 min ago" behind it, of ISO 8601 with Z; "" or NULL: a dash. */
 void page_time(const struct visit *visit, struct html *html, const char *time);
+
+/* The head of a table: a column each, names as they are looked up in the language. */
+void page_table_head(
+	const struct visit *visit, struct html *html, const char *const *names, size_t count);
 
 /* One of the three empty states: "clear", "none" or "unknown" as class; words as they are. */
 void page_empty(struct html *html, const char *class_name, const char *words, const char *proof);

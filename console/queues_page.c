@@ -126,15 +126,7 @@ static void write_head(const struct visit *visit, struct html *html)
 		PHRASE("Ready"), PHRASE("Unacked"), PHRASE("Consumers"),
 		PHRASE("Dead letters to") };
 
-	html_open(html, "thead", HTML_END);
-	html_open(html, "tr", HTML_END);
-	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		html_open(html, "th", "scope", "col", HTML_END);
-		page_say(visit, html, names[i]);
-		html_close(html, "th");
-	}
-	html_close(html, "tr");
-	html_close(html, "thead");
+	page_table_head(visit, html, names, ARRAY_LENGTH(names));
 }
 
 static void answer_page(struct visit *visit, const struct snapshot_figures *figures)
