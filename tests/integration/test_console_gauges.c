@@ -1,16 +1,14 @@
 /* Figures of the fleet: from one console only, from another one when it ends, from none without
  * MySQL; and a limit that is passed calls somebody. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/compiler.h"
-#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/json.h"
 #include "tests/support/console.h"
 #include "tests/support/daemon.h"
+#include "tests/support/dashboard.h"
 #include "tests/support/http_client.h"
 #include "tests/support/http_stub.h"
 #include "tests/support/orders.h"
@@ -25,7 +23,6 @@ enum {
 	PROBE_MS = 2000,
 	TWO_SNAPSHOTS_MS = 22000,
 	MARGIN_MS = 20000, /* of a busy machine */
-	DASHBOARD_MAX = 1048576,
 };
 
 static struct sandbox *sandbox;
@@ -162,26 +159,11 @@ START_TEST(a_limit_that_is_passed_calls_somebody_without_prometheus)
 }
 END_TEST
 
-static struct json *read_dashboard(void)
-{
-	static const char path[] = TEST_SOURCE_DIR "/deploy/grafana/dashboards/lapse.json";
-	FILE *file = fopen(path, "re");
-	char *text = memory_allocate(DASHBOARD_MAX);
-	struct json *root = NULL;
-
-	ck_assert_ptr_nonnull(file);
-	size_t size = fread(text, 1, DASHBOARD_MAX, file);
-	(void)fclose(file);
-	ck_assert_int_eq(json_parse(text, size, DASHBOARD_MAX, &root, NULL), RESULT_OK);
-	free(text);
-	return root;
-}
-
 /* An unknown filter or value would be answered 400. */
 START_TEST(every_link_of_the_dashboard_leads_to_a_page)
 {
 	static const char address[] = "${console}";
-	struct json *root = read_dashboard();
+	struct json *root = dashboard_read();
 	const struct json *panels = json_get(root, "panels");
 	size_t followed = 0;
 

@@ -1,7 +1,6 @@
 /* The page of every program: what docs/metrics.md says, correct by a parser of its own, taken by a
  * real Prometheus, and as often as anybody likes. */
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "common/base/text.h"
 #include "common/io/json.h"
 #include "tests/support/daemon.h"
+#include "tests/support/dashboard.h"
 #include "tests/support/http_client.h"
 #include "tests/support/metrics_doc.h"
 #include "tests/support/orders.h"
@@ -23,7 +23,6 @@ enum {
 	PAGE_LIMIT_MS = 5000,
 	TOOL_LIMIT_MS = 30000,
 	QUERY_SIZE = 512,
-	DASHBOARD_MAX = 1048576,
 	SCRAPES = 10000,
 	WARM_SCRAPES = 500,
 #ifdef TEST_SANITIZED
@@ -182,21 +181,6 @@ static void set_variable(char *text, size_t size, const char *expression)
 			found + strlen(variable)));
 }
 
-static struct json *read_dashboard(void)
-{
-	static const char path[] = TEST_SOURCE_DIR "/deploy/grafana/dashboards/lapse.json";
-	FILE *file = fopen(path, "re");
-	char *text = memory_allocate(DASHBOARD_MAX);
-	struct json *root = NULL;
-
-	ck_assert_ptr_nonnull(file);
-	size_t size = fread(text, 1, DASHBOARD_MAX, file);
-	(void)fclose(file);
-	ck_assert_int_eq(json_parse(text, size, DASHBOARD_MAX, &root, NULL), RESULT_OK);
-	free(text);
-	return root;
-}
-
 /* What shows trouble only is empty when there is none. */
 static bool shows_trouble_only(const char *expression)
 {
@@ -237,7 +221,7 @@ START_TEST(every_panel_of_the_dashboard_has_data)
 	orders_insert_many(sandbox_query(sandbox),
 		&(struct orders_plan){
 			.prefix = "A", .count = 40, .due_in_ms = 5000, .spread_ms = 20000 });
-	struct json *root = read_dashboard();
+	struct json *root = dashboard_read();
 	const struct json *panels = json_get(root, "panels");
 	for (size_t i = 0; i < json_count(panels); i++) {
 		const struct json *panel = json_at(panels, i);

@@ -12,7 +12,7 @@
 
 /* Somebody in the role, with the request id; borrows both. */
 struct audit_actor acts_actor(const char *role, const char *request_id);
-/* Fails the test unless it ended so, says so, and has an audit row when it is of a kind that has. */
+/* Fails the test unless it ended so, says so, and has an audit row if its kind has one. */
 void acts_expect(const struct act_result *result, enum act_outcome outcome, const char *says);
 
 #endif
