@@ -17,13 +17,6 @@ enum {
 	CONCURRENCY = 16,
 	ANSWER_MAX = 8192,
 	URL_SIZE = 128,
-	PORT_SIZE = 8,
-};
-
-struct name {
-	char host[FLEET_NAME_SIZE];
-	char port[PORT_SIZE];
-	struct lookup *lookup;
 };
 
 struct members {
@@ -33,7 +26,8 @@ struct members {
 };
 
 struct fleet {
-	struct name names[FLEET_NAME_MAX];
+	struct fleet_name names[FLEET_NAME_MAX];
+	struct lookup *lookups[FLEET_NAME_MAX]; /* of each name; NULL: it has ended */
 	size_t name_count;
 	struct http *http;
 	struct members shown;
@@ -43,52 +37,26 @@ struct fleet {
 	uint64_t ended_ms; /* 0: no round yet */
 };
 
-/* "consumer:9464" or "[::1]:9464" at place; false: it is none. */
-static bool read_name(const char *place, size_t size, struct name *name)
-{
-	char text[FLEET_NAME_SIZE + PORT_SIZE];
-	uint64_t port = 0;
-
-	if (size >= sizeof(text))
-		return false;
-	memcpy(text, place, size);
-	text[size] = '\0';
-	char *colon = strrchr(text, ':');
-	if (colon == NULL || !text_parse_uint(colon + 1, 1, UINT16_MAX, &port))
-		return false;
-	*colon = '\0';
-	const char *host = text;
-	size_t length = strlen(host);
-	if (length > 2 && host[0] == '[' && host[length - 1] == ']') {
-		text[length - 1] = '\0';
-		host++;
-	}
-	return host[0] != '\0' && text_is_key(host, strlen(host), FLEET_NAME_SIZE - 1) &&
-	       text_copy(name->host, sizeof(name->host), host) &&
-	       text_copy(name->port, sizeof(name->port), colon + 1);
-}
-
 static enum result read_names(
-	const char *setting, struct name *names, size_t *count_out, struct error *error)
+	const char *setting, struct fleet_name *names, size_t *count_out, struct error *error)
 {
-	*count_out = 0;
-	for (const char *place = setting == NULL ? "" : setting; *place != '\0';) {
-		size_t size = strcspn(place, ", ");
+	const char *place = setting == NULL ? "" : setting;
+	struct fleet_name name;
+	enum result result = RESULT_OK;
 
-		if (size > 0 && (*count_out == FLEET_NAME_MAX ||
-					!read_name(place, size, &names[*count_out])))
+	for (*count_out = 0; (result = fleet_name_next(&place, &name, error)) != RESULT_NONE;) {
+		if (result != RESULT_OK || *count_out == FLEET_NAME_MAX)
 			return error_set(RESULT_PERMANENT, error,
 				"LAPSE_CONSOLE_FLEET: is not a list of at most %d name:port",
 				FLEET_NAME_MAX);
-		*count_out += size > 0 ? 1 : 0;
-		place += size + strspn(place + size, ", ");
+		names[(*count_out)++] = name;
 	}
 	return RESULT_OK;
 }
 
 enum result fleet_check(const char *setting, struct error *error)
 {
-	struct name *names = memory_allocate_array(FLEET_NAME_MAX, sizeof(*names));
+	struct fleet_name *names = memory_allocate_array(FLEET_NAME_MAX, sizeof(*names));
 	size_t count = 0;
 	enum result result = read_names(setting, names, &count, error);
 
@@ -112,13 +80,13 @@ void fleet_destroy(struct fleet **fleet)
 	if (*fleet == NULL)
 		return;
 	for (size_t i = 0; i < (*fleet)->name_count; i++)
-		lookup_destroy(&(*fleet)->names[i].lookup);
+		lookup_destroy(&(*fleet)->lookups[i]);
 	http_destroy(&(*fleet)->http);
 	free(*fleet);
 	*fleet = NULL;
 }
 
-static struct fleet_member *add_member(struct fleet *fleet, const struct name *name)
+static struct fleet_member *add_member(struct fleet *fleet, const struct fleet_name *name)
 {
 	if (fleet->next.count == FLEET_MEMBER_MAX)
 		return NULL;
@@ -128,17 +96,18 @@ static struct fleet_member *add_member(struct fleet *fleet, const struct name *n
 	return member;
 }
 
-static void add_addresses(struct fleet *fleet, struct name *name)
+static void add_addresses(struct fleet *fleet, size_t place)
 {
+	const struct fleet_name *name = &fleet->names[place];
 	char addresses[LOOKUP_ADDRESS_MAX][LOOKUP_ADDRESS_SIZE];
 	size_t count = 0;
 	struct error error = { .text = "" };
-	enum result result = lookup_take(name->lookup, addresses, &count, &error);
+	enum result result = lookup_take(fleet->lookups[place], addresses, &count, &error);
 	struct fleet_member *member = NULL;
 
 	if (result == RESULT_NONE && clock_now_ms() - fleet->begun_ms < LOOKUP_MS)
 		return;
-	lookup_destroy(&name->lookup);
+	lookup_destroy(&fleet->lookups[place]);
 	for (size_t i = 0; i < count; i++) {
 		bool is_v6 = strchr(addresses[i], ':') != NULL;
 
@@ -161,7 +130,7 @@ static void begin_round(struct fleet *fleet)
 	fleet->next.count = 0;
 	fleet->next.asked = 0;
 	for (size_t i = 0; i < fleet->name_count; i++)
-		lookup_start(fleet->names[i].host, &fleet->names[i].lookup);
+		lookup_start(fleet->names[i].host, &fleet->lookups[i]);
 }
 
 static void ask(struct fleet *fleet)
@@ -234,7 +203,7 @@ static void take_answers(struct fleet *fleet)
 static bool is_resolved(const struct fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->name_count; i++)
-		if (fleet->names[i].lookup != NULL)
+		if (fleet->lookups[i] != NULL)
 			return false;
 	return true;
 }
@@ -269,8 +238,8 @@ uint64_t fleet_work(struct fleet *fleet)
 		begin_round(fleet);
 	}
 	for (size_t i = 0; i < fleet->name_count; i++)
-		if (fleet->names[i].lookup != NULL)
-			add_addresses(fleet, &fleet->names[i]);
+		if (fleet->lookups[i] != NULL)
+			add_addresses(fleet, i);
 	ask(fleet);
 	http_work(fleet->http, 0);
 	take_answers(fleet);

@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #include "common/base/result.h"
+#include "common/service/fleet_name.h"
 
 enum {
 	FLEET_NAME_MAX = 32,
-	FLEET_NAME_SIZE = 64,
 	FLEET_MEMBER_MAX = 256,
 	FLEET_TEXT_SIZE = 256,
 	FLEET_ADDRESS_SIZE = 64,

@@ -8,17 +8,16 @@
 #include "common/base/text.h"
 #include "common/io/http.h"
 #include "common/io/lookup.h"
+#include "common/service/fleet_name.h"
 #include "ctl/ask.h"
 #include "ctl/finding.h"
 #include "ctl/session.h"
 
 enum {
-	NAME_SIZE = 256,
 	ADDRESS_SIZE = 512,
 	VERSION_SIZE = 64,
 	LOOKUP_LIMIT_MS = 3000,
 	TURN_MS = 20,
-	PORT_MAX = 65535,
 	METRICS_MAX = 1048576,
 	CLOCK_WARN_S = 5,
 };
@@ -171,51 +170,44 @@ static enum result find_addresses(const char *name,
 	return result == RESULT_NONE ? error_set(RESULT_TEMPORARY, error, "time is up") : result;
 }
 
-/* entry is "consumer:9464". */
-static void check_name(struct fleet *fleet, const char *entry, size_t size)
+static void check_name(struct fleet *fleet, const struct fleet_name *name)
 {
 	char(*addresses)[LOOKUP_ADDRESS_SIZE] =
 		memory_allocate_array(LOOKUP_ADDRESS_MAX, LOOKUP_ADDRESS_SIZE);
-	char name[NAME_SIZE] = "";
 	struct error error = { .text = "" };
 	uint64_t port = 0;
 	size_t count = 0;
 
-	(void)text_clip(name, sizeof(name), entry, size);
-	char *colon = strrchr(name, ':');
-	if (colon == NULL || !text_parse_uint(colon + 1, 1, PORT_MAX, &port)) {
-		finding_fail(fleet->list, "fleet",
-			"LAPSE_CONSOLE_FLEET: \"%.60s\" is not NAME:PORT", name);
-		fleet->troubled++;
-		goto done;
-	}
-	*colon = '\0';
-	if (find_addresses(name, addresses, &count, &error) != RESULT_OK || count == 0) {
-		finding_fail(fleet->list, "fleet", "%.60s has no address: %s; is it running?", name,
-			error.text);
+	(void)text_parse_uint(name->port, 1, UINT16_MAX, &port);
+	if (find_addresses(name->host, addresses, &count, &error) != RESULT_OK || count == 0) {
+		finding_fail(fleet->list, "fleet", "%.60s has no address: %s; is it running?",
+			name->host, error.text);
 		fleet->troubled++;
 	}
 	for (size_t i = 0; i < count; i++)
-		check_process(fleet, name, addresses[i], (unsigned int)port);
-done:
+		check_process(fleet, name->host, addresses[i], (unsigned int)port);
 	free(addresses);
 }
 
 void doctor_check_fleet(const struct session *session, struct finding_list *list)
 {
-	const char *entry = session->settings->fleet;
+	const char *place = session->settings->fleet;
 	struct fleet fleet = { .list = list };
+	struct fleet_name name;
+	struct error error = { .text = "" };
+	enum result result = RESULT_OK;
 
-	if (entry == NULL) {
+	if (place == NULL) {
 		finding_ok(list, "fleet", "LAPSE_CONSOLE_FLEET is not set here: nobody was asked");
 		return;
 	}
-	while (*entry != '\0') {
-		size_t size = strcspn(entry, ",");
-
-		if (size > 0)
-			check_name(&fleet, entry, size);
-		entry += size + (entry[size] == ',' ? 1 : 0);
+	while ((result = fleet_name_next(&place, &name, &error)) != RESULT_NONE) {
+		if (result == RESULT_OK) {
+			check_name(&fleet, &name);
+			continue;
+		}
+		finding_fail(list, "fleet", "LAPSE_CONSOLE_FLEET: %s", error.text);
+		fleet.troubled++;
 	}
 	if (fleet.is_mixed)
 		finding_warn(list, "fleet_versions",

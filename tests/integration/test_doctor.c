@@ -150,6 +150,9 @@ START_TEST(the_fleet_is_asked_process_by_process)
 	struct process *sweeper = sandbox_start(sandbox, "lapse-sweeper", NULL);
 	WAIT_UNTIL(is_ready, &port);
 	expect("fleet", "ok", "1 processes are ready");
+	/* What the console takes is taken here, too. */
+	sandbox_set(sandbox, "LAPSE_CONSOLE_FLEET", "127.0.0.1:%u, [127.0.0.1]:%u", port, port);
+	expect("fleet", "ok", "2 processes are ready");
 	sandbox_set(sandbox, "LAPSE_CONSOLE_FLEET", "127.0.0.1:%u,nonsense", port);
 	expect("fleet", "fail", "is not NAME:PORT");
 	process_signal(sweeper, 15);
