@@ -163,20 +163,6 @@ static void show_sample(const struct act *act, const struct selection_filter *fi
 		output_say(output, "  and %zu more", act->selection.count - SAMPLE_MAX);
 }
 
-/* By id: --yes, or a person who says so. */
-static int confirm_ids(const struct act *act)
-{
-	const struct option_set *options = act->session->options;
-
-	if (option_is_given(options, OPTION_YES))
-		return EXIT_STATUS_OK;
-	if (question_ask("yes", "%s %zu task%s?", act->verb, act->selection.count,
-		    act->selection.count == 1 ? "" : "s"))
-		return EXIT_STATUS_OK;
-	output_complain("nothing was changed");
-	return EXIT_STATUS_REFUSED;
-}
-
 /* By filter: the number of rows, on the command line or typed. */
 static int confirm_count(const struct act *act)
 {
@@ -269,24 +255,17 @@ static int act_by_id(struct act *act)
 	if (option_is_given(session->options, OPTION_DRY_RUN))
 		return show_plan(act);
 	warn_of_red_checks(act);
-	int status = confirm_ids(act);
+	int status = consent_ask(session, "%s %zu task%s?", act->verb, act->selection.count,
+		act->selection.count == 1 ? "" : "s");
 	return status == EXIT_STATUS_OK ? act_on_all(act) : status;
-}
-
-/* Before anything is opened: is there anybody who could say yes? */
-static bool can_confirm(const struct session *session)
-{
-	return option_is_given(session->options, OPTION_YES) ||
-	       option_is_given(session->options, OPTION_DRY_RUN) ||
-	       question_can_ask(session->options);
 }
 
 static int connect_and_act(struct act *act, struct selection_filter *filter)
 {
 	int status;
 
-	if (filter == NULL && !can_confirm(act->session))
-		return session_refuse_usage("there is no terminal to ask on: --yes is needed");
+	if (filter == NULL && !consent_is_possible(act->session))
+		return EXIT_STATUS_USAGE;
 	status = session_connect_to_schema(act->session);
 	if (status == EXIT_STATUS_OK)
 		status = filter == NULL ? act_by_id(act) : requeue_by_filter(act, filter);
