@@ -225,23 +225,32 @@ enum result outbox_find_free(struct db *db, const struct outbox_ids *rows, uint6
 				     : error_context(result, error, "find free outbox rows");
 }
 
+/* head with the values of before, for those of the rows that are still ours. */
+static enum result update_ours(struct db *db, const struct outbox_ids *rows,
+	const struct id_statement *what, uint64_t *changed_out, struct error *error)
+{
+	const struct db_param token = db_text(rows->lease_token);
+	struct id_statement update = *what;
+
+	update.column = "id";
+	update.tail = IF_STILL_OURS;
+	update.ids = rows->ids;
+	update.count = rows->count;
+	update.after = &token;
+	update.after_count = 1;
+	return id_list_execute(db, &update, changed_out, error);
+}
+
 enum result outbox_mark_sent(
 	struct db *db, const struct outbox_ids *rows, size_t *lost_out, struct error *error)
 {
-	const struct db_param token = db_text(rows->lease_token);
-	const struct id_statement update = {
+	const struct id_statement what = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET status = 'SENT', "
 			"sent_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL "
 			"WHERE ",
-		.column = "id",
-		.tail = IF_STILL_OURS,
-		.ids = rows->ids,
-		.count = rows->count,
-		.after = &token,
-		.after_count = 1,
 	};
 	uint64_t changed = 0;
-	enum result result = id_list_execute(db, &update, &changed, error);
+	enum result result = update_ours(db, rows, &what, &changed, error);
 
 	*lost_out = result == RESULT_OK ? rows->count - changed : 0;
 	return error_context(result, error, "mark outbox rows sent");
@@ -256,48 +265,34 @@ enum result outbox_put_off(struct db *db, const struct outbox_ids *rows, uint64_
 	const struct db_param before[] = { db_uint(reason == NULL ? 0 : 1),
 		db_uint(delay_ms * 1000),
 		reason == NULL ? db_null() : db_bytes(clean, clean_size) };
-	const struct db_param token = db_text(rows->lease_token);
-	const struct id_statement update = {
+	const struct id_statement what = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
 			"lease_until = NULL, attempts = attempts + ?, "
 			"available_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
 			"last_error = COALESCE(?, last_error) WHERE ",
-		.column = "id",
-		.tail = IF_STILL_OURS,
-		.ids = rows->ids,
-		.count = rows->count,
-		.after = &token,
-		.after_count = 1,
 		.before = before,
 		.before_count = ARRAY_LENGTH(before),
 	};
 
 	return error_context(
-		id_list_execute(db, &update, NULL, error), error, "put outbox rows off");
+		update_ours(db, rows, &what, NULL, error), error, "put outbox rows off");
 }
 
 enum result outbox_put_off_to_horizon(
 	struct db *db, const struct outbox_ids *rows, uint64_t horizon_ms, struct error *error)
 {
 	const struct db_param before[] = { db_uint(horizon_ms * 1000) };
-	const struct db_param token = db_text(rows->lease_token);
-	const struct id_statement update = {
+	const struct id_statement what = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
 			"lease_until = NULL, attempts = 0, "
 			"available_at = COALESCE((SELECT GREATEST(o.expire_time - "
 			"INTERVAL ? MICROSECOND, UTC_TIMESTAMP(3)) FROM t_order o "
 			"WHERE o.order_no = t_outbox_event.order_no), available_at) WHERE ",
-		.column = "id",
-		.tail = IF_STILL_OURS,
-		.ids = rows->ids,
-		.count = rows->count,
-		.after = &token,
-		.after_count = 1,
 		.before = before,
 		.before_count = ARRAY_LENGTH(before),
 	};
 
-	return error_context(id_list_execute(db, &update, NULL, error), error,
+	return error_context(update_ours(db, rows, &what, NULL, error), error,
 		"put outbox rows off to the horizon");
 }
 
