@@ -23,17 +23,6 @@ static void answer_json(struct visit *visit, const struct listing_page *page)
 	respond_json(visit, 200, &root);
 }
 
-static void note_unmasked(struct visit *visit, const struct list_request *request)
-{
-	struct buffer filter = { .text = NULL };
-
-	if (!request->request.is_unmasked)
-		return;
-	list_add_address(visit->path, request, &filter);
-	ledger_note(visit, "unmask", "list", buffer_text(&filter));
-	buffer_clear(&filter);
-}
-
 /* A wrong filter is told with the allowed ones; nobody is asked. */
 static bool read_request(
 	struct visit *visit, const struct listing_kind *kind, struct list_request *request)
@@ -68,8 +57,6 @@ void list_show(struct visit *visit)
 		return;
 	enum result result = listing_read(db, kind, &request.request, &page, &error);
 	ledger_close(visit, result, &error);
-	if (result == RESULT_OK)
-		note_unmasked(visit, &request);
 	if (result == RESULT_OK && visit->is_api)
 		answer_json(visit, page);
 	else if (result == RESULT_OK)

@@ -37,7 +37,7 @@ enum {
 };
 
 /* The filters of the address, but for the names that belong to the page.  Values are borrowed from
- * the visit; rows are unmasked when an admin has asked for it. */
+ * the visit. */
 struct list_request {
 	struct listing_request request;
 	struct listing_value values[LIST_VALUE_MAX];

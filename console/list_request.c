@@ -20,7 +20,6 @@ enum result list_read_request(
 	const struct visit *visit, struct list_request *request_out, struct error *error)
 {
 	const char *limit = visit_query(visit, "limit");
-	const char *unmask = visit_query(visit, "unmask");
 	uint64_t number = 0;
 
 	*request_out = (struct list_request){ .request = { .values = NULL } };
@@ -41,8 +40,6 @@ enum result list_read_request(
 	request_out->request.values = request_out->values;
 	request_out->request.after = visit_query(visit, "after");
 	request_out->request.limit = (uint32_t)number;
-	request_out->request.is_unmasked =
-		visit->who.role == ROLE_ADMIN && unmask != NULL && text_equals(unmask, "1");
 	return RESULT_OK;
 }
 

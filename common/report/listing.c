@@ -23,8 +23,6 @@ const char *const listing_kind_names[] = { "tasks", "orders", "outbox", "payment
 _Static_assert(
 	ARRAY_LENGTH(listing_kind_names) == ARRAY_LENGTH(kinds) + 1, "each kind has its name");
 
-static const char masked[] = "***";
-
 struct listing_page {
 	const struct listing_kind *kind;
 	char **cells; /* row by row; NULL: SQL NULL */
@@ -78,18 +76,14 @@ static size_t find_column(const struct listing_kind *kind, const char *name)
 	return i;
 }
 
-static void take_row(struct listing_page *page, const struct db_rows *rows, bool is_unmasked)
+static void take_row(struct listing_page *page, const struct db_rows *rows)
 {
-	const struct listing_kind *kind = page->kind;
-	char **cells = &page->cells[page->row_count++ * kind->column_count];
+	size_t count = page->kind->column_count;
+	char **cells = &page->cells[page->row_count++ * count];
 
-	for (size_t i = 0; i < kind->column_count; i++) {
-		if (db_rows_is_null(rows, i))
-			continue;
-		cells[i] = memory_copy_text(kind->columns[i].is_masked && !is_unmasked
-						    ? masked
-						    : db_rows_text(rows, i, NULL));
-	}
+	for (size_t i = 0; i < count; i++)
+		if (!db_rows_is_null(rows, i))
+			cells[i] = memory_copy_text(db_rows_text(rows, i, NULL));
 }
 
 /* The last row that is shown says where the next page begins. */
@@ -137,7 +131,7 @@ static enum result read_stage(struct db *db, const struct listing_query *query, 
 }
 
 static enum result read_stages(struct db *db, const struct listing_query *query,
-	struct listing_page *page, bool is_unmasked, struct error *error)
+	struct listing_page *page, struct error *error)
 {
 	size_t shown_stage = query->first_stage;
 
@@ -148,7 +142,7 @@ static enum result read_stages(struct db *db, const struct listing_query *query,
 		if (result != RESULT_OK && result != RESULT_NONE)
 			return result;
 		while (page->row_count < query->limit && db_rows_next(rows)) {
-			take_row(page, rows, is_unmasked);
+			take_row(page, rows);
 			shown_stage = stage;
 		}
 		bool has_more = db_rows_next(rows);
@@ -175,7 +169,7 @@ enum result listing_read(struct db *db, const struct listing_kind *kind,
 	page->cells = memory_allocate_array(
 		(size_t)query.limit * kind->column_count, sizeof(*page->cells));
 	(void)text_copy(page->words, sizeof(page->words), query.words);
-	result = read_stages(db, &query, page, request->is_unmasked, error);
+	result = read_stages(db, &query, page, error);
 	if (result == RESULT_OK)
 		*page_out = page;
 	else
@@ -218,11 +212,10 @@ const char *listing_page_words(const struct listing_page *page)
 static void set_value(struct json *object, const struct listing_column *column, const char *value)
 {
 	int64_t number = 0;
-	bool is_masked = value != NULL && column->is_masked && text_equals(value, masked);
 
 	switch (column->type) {
 	case LISTING_TYPE_NUMBER:
-		if (value == NULL || is_masked)
+		if (value == NULL)
 			break;
 		number = strtoll(value, NULL, 10); /* the server wrote it */
 		json_set_int(object, column->name, number);

@@ -39,7 +39,6 @@ enum listing_type {
 struct listing_column {
 	const char *name; /* the key in JSON */
 	enum listing_type type;
-	bool is_masked; /* "***" unless asked for unmasked */
 	const char *sql;
 };
 
@@ -54,13 +53,12 @@ struct listing_value {
 	const char *value; /* NULL or "": as if it were not given */
 };
 
-/* All zero: the first page as the kind is shown by default, masked. */
+/* All zero: the first page as the kind is shown by default. */
 struct listing_request {
 	const struct listing_value *values;
 	size_t value_count;
 	const char *after; /* listing_page_next of the page before; NULL or "": the first page */
 	uint32_t limit;    /* rows, at most LISTING_PAGE_MAX; 0: LISTING_PAGE_DEFAULT */
-	bool is_unmasked;
 };
 
 /* Ended by NULL. */

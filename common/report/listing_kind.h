@@ -87,29 +87,29 @@ extern const struct listing_kind listing_audit;
 	"CONCAT(LEFT(DATE_FORMAT(" column ", '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')"
 #define LISTING_TEXT(column) "CAST(" column " AS CHAR)"
 /* Columns of the table, about x: a text, a word of an ENUM, a number, a time, the id; another. */
-#define LISTING_TEXT_COLUMN(name)                           \
-	{                                                   \
-#name, LISTING_TYPE_TEXT, false, "x." #name \
+#define LISTING_TEXT_COLUMN(name)                    \
+	{                                            \
+#name, LISTING_TYPE_TEXT, "x." #name \
 	}
-#define LISTING_WORD_COLUMN(name)                                         \
-	{                                                                 \
-#name, LISTING_TYPE_TEXT, false, LISTING_TEXT("x." #name) \
+#define LISTING_WORD_COLUMN(name)                                  \
+	{                                                          \
+#name, LISTING_TYPE_TEXT, LISTING_TEXT("x." #name) \
 	}
-#define LISTING_NUMBER_COLUMN(name)                                         \
-	{                                                                   \
-#name, LISTING_TYPE_NUMBER, false, LISTING_TEXT("x." #name) \
+#define LISTING_NUMBER_COLUMN(name)                                  \
+	{                                                            \
+#name, LISTING_TYPE_NUMBER, LISTING_TEXT("x." #name) \
 	}
-#define LISTING_TIME_COLUMN(name)                                         \
-	{                                                                 \
-#name, LISTING_TYPE_TIME, false, LISTING_TIME("x." #name) \
+#define LISTING_TIME_COLUMN(name)                                  \
+	{                                                          \
+#name, LISTING_TYPE_TIME, LISTING_TIME("x." #name) \
 	}
-#define LISTING_ID_COLUMN(name)                                         \
-	{                                                               \
-#name, LISTING_TYPE_ID, false, LISTING_TEXT("x." #name) \
+#define LISTING_ID_COLUMN(name)                                  \
+	{                                                        \
+#name, LISTING_TYPE_ID, LISTING_TEXT("x." #name) \
 	}
-#define LISTING_OTHER_COLUMN(name, type, sql)         \
-	{                                             \
-		name, LISTING_TYPE_##type, false, sql \
+#define LISTING_OTHER_COLUMN(name, type, sql)  \
+	{                                      \
+		name, LISTING_TYPE_##type, sql \
 	}
 #define LISTING_AGE_COLUMN                    \
 	LISTING_OTHER_COLUMN("age_s", NUMBER, \
