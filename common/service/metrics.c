@@ -71,9 +71,9 @@ static void register_family(const struct metric_family *family)
 		family->type == METRIC_TYPE_HISTOGRAM ? place->bound_count + 2 : 1;
 	place->cells = memory_allocate_array(
 		place->series_count * place->cells_per_series, sizeof(*place->cells));
-	place_count++;
-	if (metric_is_optional(family))
-		metrics_drop_all(family);
+	for (size_t i = 0; metric_is_optional(family) && i < place->series_count; i++)
+		place->cells[i * place->cells_per_series] = METRIC_ABSENT_BITS;
+	place_count++; /* last: from here on it is shown */
 }
 
 void metrics_register(const struct metric_family *families)
