@@ -64,7 +64,7 @@ const struct metric_family counts_metrics[] = {
 /* What waits for its group to be committed. */
 struct held {
 	enum family family;
-	size_t series;           /* of a payment */
+	size_t series;           /* of a payment or a refusal */
 	enum counts_route route; /* of a request, with the next two */
 	unsigned int status;
 	uint64_t start_us;
@@ -140,5 +140,7 @@ void counts_release(bool are_true)
 
 void counts_add_auth_failure(enum counts_auth method)
 {
-	metrics_add(&counts_metrics[FAMILY_AUTH], method, 1);
+	const struct held failure = { .family = FAMILY_AUTH, .series = method };
+
+	add(&failure);
 }

@@ -31,7 +31,7 @@ void counts_add_request(enum counts_route route, unsigned int status, uint64_t s
 void counts_add_payment(enum payment_outcome outcome, bool is_repeated);
 void counts_add_auth_failure(enum counts_auth method);
 
-/* Requests and payments that are added from now on count when they are released, or never. */
+/* What is added from now on counts when it is released, or never. */
 void counts_hold(void);
 void counts_release(bool are_true);
 
