@@ -114,9 +114,10 @@ static void add_alert_target(const char *name)
 
 void retry_metrics_name_series(const struct retry_settings *settings)
 {
-	for (size_t i = 0; i < CIRCUIT_MAX; i++)
+	/* Once: later on the ops thread reads them. */
+	for (size_t i = 0; i < CIRCUIT_MAX && circuit_series[i] == NULL; i++)
 		circuit_series[i] = circuit_labels[i];
-	for (size_t i = 0; i < ALERT_SERIES_MAX; i++)
+	for (size_t i = 0; i < ALERT_SERIES_MAX && alert_series[i] == NULL; i++)
 		alert_series[i] = alert_labels[i];
 	for (size_t i = 0; i < settings->alert_targets.count; i++)
 		add_alert_target(settings->alert_targets.items[i].name);
