@@ -28,6 +28,7 @@ struct members {
 struct fleet {
 	struct fleet_name names[FLEET_NAME_MAX];
 	struct lookup *lookups[FLEET_NAME_MAX]; /* of each name; NULL: it has ended */
+	bool is_late[FLEET_NAME_MAX];           /* it goes on, but this round does without */
 	size_t name_count;
 	struct http *http;
 	struct members shown;
@@ -107,7 +108,11 @@ static void add_addresses(struct fleet *fleet, size_t place)
 
 	if (result == RESULT_NONE && clock_now_ms() - fleet->begun_ms < LOOKUP_MS)
 		return;
-	lookup_destroy(&fleet->lookups[place]);
+	/* One that is given up stays behind in memory, so a late one goes on. */
+	if (result == RESULT_NONE)
+		fleet->is_late[place] = true;
+	else
+		lookup_destroy(&fleet->lookups[place]);
 	for (size_t i = 0; i < count; i++) {
 		bool is_v6 = strchr(addresses[i], ':') != NULL;
 
@@ -129,8 +134,11 @@ static void begin_round(struct fleet *fleet)
 	fleet->begun_ms = clock_now_ms();
 	fleet->next.count = 0;
 	fleet->next.asked = 0;
-	for (size_t i = 0; i < fleet->name_count; i++)
-		lookup_start(fleet->names[i].host, &fleet->lookups[i]);
+	for (size_t i = 0; i < fleet->name_count; i++) {
+		fleet->is_late[i] = false;
+		if (fleet->lookups[i] == NULL)
+			lookup_start(fleet->names[i].host, &fleet->lookups[i]);
+	}
 }
 
 static void ask(struct fleet *fleet)
@@ -200,10 +208,15 @@ static void take_answers(struct fleet *fleet)
 	}
 }
 
+static bool is_awaited(const struct fleet *fleet, size_t place)
+{
+	return fleet->lookups[place] != NULL && !fleet->is_late[place];
+}
+
 static bool is_resolved(const struct fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->name_count; i++)
-		if (fleet->lookups[i] != NULL)
+		if (is_awaited(fleet, i))
 			return false;
 	return true;
 }
@@ -238,7 +251,7 @@ uint64_t fleet_work(struct fleet *fleet)
 		begin_round(fleet);
 	}
 	for (size_t i = 0; i < fleet->name_count; i++)
-		if (fleet->lookups[i] != NULL)
+		if (is_awaited(fleet, i))
 			add_addresses(fleet, i);
 	ask(fleet);
 	http_work(fleet->http, 0);
