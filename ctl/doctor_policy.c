@@ -107,40 +107,23 @@ void doctor_judge_queues(const struct json *queues, const char *prefix, struct f
 		finding_ok(list, "queue_leader", "all quorum queues of ours are whole");
 }
 
-/* What may stand between the parts of a URL. */
-static void encode(const char *text, char encoded[ENCODED_SIZE])
-{
-	size_t used = 0;
-
-	for (; *text != '\0' && used + 4 < ENCODED_SIZE; text++) {
-		const char letter[] = { *text, '\0' };
-		bool is_plain = text_is_key(letter, 1, 1) && *text != ':';
-
-		(void)text_format(encoded + used, ENCODED_SIZE - used, is_plain ? "%c" : "%%%02X",
-			(unsigned char)*text);
-		used += strlen(encoded + used);
-	}
-	encoded[used] = '\0';
-}
-
 static bool write_address(const char *amqp_url, char address[ADDRESS_SIZE])
 {
 	struct broker_url broker;
-	char user[ENCODED_SIZE];
-	char password[ENCODED_SIZE];
-	char vhost[ENCODED_SIZE];
+	char user[ENCODED_SIZE] = "";
+	char password[ENCODED_SIZE] = "";
+	char vhost[ENCODED_SIZE] = "";
 	bool is_written = false;
 
-	if (broker_url_parse(amqp_url, &broker, NULL) == RESULT_OK) {
-		encode(broker.url.user, user);
-		encode(broker.url.password, password);
-		encode(broker.url.path, vhost);
+	if (broker_url_parse(amqp_url, &broker, NULL) == RESULT_OK &&
+		url_append_encoded(user, sizeof(user), broker.url.user) &&
+		url_append_encoded(password, sizeof(password), broker.url.password) &&
+		url_append_encoded(vhost, sizeof(vhost), broker.url.path))
 		is_written = text_format(address, ADDRESS_SIZE,
 			strchr(broker.url.host, ':') == NULL ? "%s://%s:%s@%s:%d/api/queues/%s"
 							     : "%s://%s:%s@[%s]:%d/api/queues/%s",
 			broker.is_tls ? "https" : "http", user, password, broker.url.host,
 			broker.is_tls ? MANAGEMENT_TLS_PORT : MANAGEMENT_PORT, vhost);
-	}
 	memory_wipe(&broker, sizeof(broker));
 	memory_wipe(password, sizeof(password));
 	return is_written;

@@ -1,5 +1,6 @@
 #include "common/base/url.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "common/base/text.h"
@@ -148,4 +149,20 @@ bool url_find_query(const struct url *url, const char *key, char *value, size_t 
 		part += size + (part[size] == '&' ? 1 : 0);
 	}
 	return false;
+}
+
+bool url_append_encoded(char *target, size_t target_size, const char *text)
+{
+	size_t length = strlen(target);
+	bool fits = true;
+
+	for (const char *c = text; *c != '\0' && fits; c++) {
+		bool is_safe = isalnum((unsigned char)*c) || strchr("._-", *c) != NULL;
+
+		fits = is_safe ? text_format(target + length, target_size - length, "%c", *c)
+			       : text_format(target + length, target_size - length, "%%%02X",
+					 (unsigned int)(unsigned char)*c);
+		length += strlen(target + length);
+	}
+	return fits;
 }

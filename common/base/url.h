@@ -29,5 +29,8 @@ struct url {
 bool url_parse(const char *text, struct url *url_out);
 /* The decoded value of key in the query; false when it is not there. */
 bool url_find_query(const struct url *url, const char *key, char *value, size_t value_size);
+/* Puts text behind what is in target, with all but [A-Za-z0-9._-] as percent signs; false when it
+ * does not fit. */
+bool url_append_encoded(char *target, size_t target_size, const char *text);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 #include "common/io/json.h"
 #include "common/report/alert_text.h"
 
@@ -275,24 +276,6 @@ char *alert_robot_write_slack(
 	return write_and_destroy(root);
 }
 
-/* Base64 has three signs that mean something in a query. */
-static void encode_base64(const char *base64, char target[ALERT_ROBOT_SIGN_SIZE])
-{
-	size_t used = 0;
-
-	for (; *base64 != '\0'; base64++) {
-		const char *code = *base64 == '+'   ? "%2B"
-				   : *base64 == '/' ? "%2F"
-				   : *base64 == '=' ? "%3D"
-						    : NULL;
-		size_t size = code == NULL ? 1 : strlen(code);
-
-		memcpy(target + used, code == NULL ? base64 : code, size);
-		used += size;
-	}
-	target[used] = '\0';
-}
-
 /* "<number>\n<secret>", owned by the caller. */
 static char *write_signed_text(uint64_t number, const char *secret)
 {
@@ -316,7 +299,9 @@ void alert_robot_sign_dingtalk(
 	char base64[SIGNATURE_BASE64_SIZE];
 
 	signature_base64(base64, secret, strlen(secret), text, strlen(text));
-	encode_base64(base64, sign);
+	/* Base64 has three signs that mean something in a query. */
+	sign[0] = '\0';
+	(void)url_append_encoded(sign, ALERT_ROBOT_SIGN_SIZE, base64);
 	wipe_and_free(text);
 }
 

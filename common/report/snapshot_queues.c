@@ -1,6 +1,5 @@
 #include "common/report/snapshot_queues.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,24 +143,6 @@ void snapshot_queues_keep_alive(struct snapshot_queues *queues)
 
 /* ---- unacked */
 
-/* Percent-encodes everything that is not plainly safe; false when it does not fit. */
-static bool append_encoded(char *target, size_t target_size, const char *text)
-{
-	size_t length = strlen(target);
-
-	bool fits = true;
-
-	for (const char *c = text; *c != '\0' && fits; c++) {
-		bool is_safe = isalnum((unsigned char)*c) || strchr("._-", *c) != NULL;
-
-		fits = is_safe ? text_format(target + length, target_size - length, "%c", *c)
-			       : text_format(target + length, target_size - length, "%%%02X",
-					 (unsigned int)(unsigned char)*c);
-		length += strlen(target + length);
-	}
-	return fits;
-}
-
 /* The virtual host of LAPSE_AMQP_URL; "" when it cannot be understood. */
 static void find_vhost(const struct snapshot_queues *queues, char vhost[URL_PART_SIZE])
 {
@@ -186,7 +167,7 @@ static bool write_url(const struct snapshot_queues *queues, char *url, size_t si
 	return text_format(url, size,
 		       "%.*s/metrics/detailed?family=queue_coarse_metrics&vhost=", (int)length,
 		       base) &&
-	       append_encoded(url, size, vhost);
+	       url_append_encoded(url, size, vhost);
 }
 
 void snapshot_queues_ask_unacked(struct snapshot_queues *queues)
