@@ -23,8 +23,6 @@
 
 enum {
 	STEP_WAIT_MS = 500,
-	DRAIN_WAIT_MS = 20,
-	DRAIN_TURNS = 10, /* with nothing to do, until nobody is expected any more */
 	BODY_MAX = 65536,
 	CONNECTION_MAX = 128,
 	CONNECTION_PER_ADDRESS_MAX = 8,
@@ -36,7 +34,6 @@ struct console {
 	struct context context;
 	struct httpd *httpd;
 	char made_secret[2 * SECRET_BYTES + 1]; /* with --insecure-no-auth and no secret of ours */
-	int idle_turns;                         /* of the drain */
 };
 
 /* Every path; which page it is, visit knows. */
@@ -70,16 +67,10 @@ static void reload(void *context)
 
 static enum result drain(void *context, struct error *error)
 {
-	struct console *console = context;
+	const struct console *console = context;
 
 	(void)error;
-	if (console->idle_turns == 0)
-		httpd_step(console->httpd, 0);
-	httpd_close_door(console->httpd);
-	httpd_step(console->httpd, DRAIN_WAIT_MS);
-	console->idle_turns =
-		httpd_count_under_way(console->httpd) > 0 ? 1 : console->idle_turns + 1;
-	return console->idle_turns > DRAIN_TURNS ? RESULT_NONE : RESULT_OK;
+	return httpd_drain(console->httpd) ? RESULT_NONE : RESULT_OK;
 }
 
 const struct service_program console_program = {

@@ -19,8 +19,6 @@
 
 enum {
 	STEP_WAIT_MS = 500,
-	DRAIN_WAIT_MS = 20,
-	DRAIN_TURNS = 10, /* with nothing to do, until nobody is expected any more */
 	BODY_MAX = 65536,
 	CONNECTION_MAX = 768, /* below the usual limit of 1024 open files */
 	TIME_LIMIT_MS = 10000,
@@ -30,7 +28,6 @@ enum {
 struct gateway {
 	struct context context;
 	struct httpd *httpd;
-	int idle_turns; /* of the drain */
 };
 
 static const struct httpd_route routes[] = {
@@ -60,22 +57,12 @@ static void reload(void *context)
 		log_error(log_event("reload_failed"), log_text("error", error.text));
 }
 
-/*
- * Who has connected is let in and answered, then the door is closed; whoever keeps a connection
- * open is told with his next answer that it ends.
- */
 static enum result drain(void *context, struct error *error)
 {
-	struct gateway *gateway = context;
+	const struct gateway *gateway = context;
 
 	(void)error;
-	if (gateway->idle_turns == 0)
-		httpd_step(gateway->httpd, 0);
-	httpd_close_door(gateway->httpd);
-	httpd_step(gateway->httpd, DRAIN_WAIT_MS);
-	gateway->idle_turns =
-		httpd_count_under_way(gateway->httpd) > 0 ? 1 : gateway->idle_turns + 1;
-	return gateway->idle_turns > DRAIN_TURNS ? RESULT_NONE : RESULT_OK;
+	return httpd_drain(gateway->httpd) ? RESULT_NONE : RESULT_OK;
 }
 
 const struct service_program gateway_program = {

@@ -17,6 +17,8 @@
 enum {
 	CONNECTION_MEMORY_BYTES = 16384, /* also the limit for the head of a request */
 	WAIT_MAX_MS = 60000,
+	DRAIN_WAIT_MS = 20,
+	DRAIN_TURNS = 10, /* with nothing to do, until nobody is expected any more */
 };
 
 struct httpd {
@@ -28,7 +30,8 @@ struct httpd {
 	struct exchange *gathered[HTTPD_GROUP_MAX]; /* complete, not handled yet */
 	size_t gathered_count;
 	size_t under_way;
-	int listener; /* -1: the door is closed */
+	int listener;   /* -1: the door is closed */
+	int idle_turns; /* of the drain */
 };
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **place,
@@ -348,4 +351,14 @@ void httpd_step(struct httpd *httpd, uint64_t wait_ms)
 	(void)MHD_run_wait(httpd->daemon, (int32_t)shorten_wait(httpd, wait_ms, now_ms));
 	serve_gathered(httpd);
 	httpd_clients_cut_slow(&httpd->clients, httpd->settings.time_limit_ms);
+}
+
+bool httpd_drain(struct httpd *httpd)
+{
+	if (httpd->idle_turns == 0)
+		httpd_step(httpd, 0);
+	httpd_close_door(httpd);
+	httpd_step(httpd, DRAIN_WAIT_MS);
+	httpd->idle_turns = httpd->under_way > 0 ? 1 : httpd->idle_turns + 1;
+	return httpd->idle_turns > DRAIN_TURNS;
 }

@@ -63,10 +63,8 @@ struct httpd_constant {
 	const char *value;
 };
 
-/*
- * Requests that have arrived at the same time and may be handled as one: their handlers run one
- * after the other between begin and end, and no answer leaves before end.  A lone one runs without.
- */
+/* Requests that arrived together and may be handled as one: one after the other between begin and
+ * end, and no answer leaves before end.  A lone one runs without. */
 struct httpd_group {
 	bool (*is_member)(const struct httpd_request *request);
 	bool (*begin)(void *context); /* false: each is handled for itself */
@@ -102,6 +100,9 @@ uint16_t httpd_port(const struct httpd *httpd);
 void httpd_step(struct httpd *httpd, uint64_t wait_ms);
 /* From now on nobody new is let in, and who is there leaves with the next answer. */
 void httpd_close_door(struct httpd *httpd);
+/* For the end, again and again: who has connected is answered, then the door is closed.  true:
+ * nobody is expected any more. */
+bool httpd_drain(struct httpd *httpd);
 /* Requests that have begun and whose answers are not sent yet. */
 size_t httpd_count_under_way(const struct httpd *httpd);
 
