@@ -89,7 +89,7 @@ void alert_page_silence(struct visit *visit)
 		respond_problem(visit, 400, PHRASE("This cannot be asked for."), "for: 2h");
 		return;
 	}
-	if (!ledger_actor(visit, NULL, &actor))
+	if (!ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)
@@ -108,7 +108,7 @@ void alert_page_resend(struct visit *visit)
 	char path[PATH_SIZE];
 	uint64_t id = 0;
 
-	if (!acts_read_id(visit, &id) || !ledger_actor(visit, NULL, &actor))
+	if (!acts_read_id(visit, &id) || !ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)

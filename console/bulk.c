@@ -8,6 +8,7 @@
 #include "common/base/random.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
+#include "common/order/act.h"
 #include "common/service/database.h"
 #include "console/counts.h"
 
@@ -121,7 +122,7 @@ static bool work_on_row(struct bulk *bulk, struct bulk_job *job)
 	struct error error = { .text = "" };
 	const struct audit_actor actor = {
 		.actor = job->owner.name,
-		.role = role_names[job->owner.role],
+		.role = act_role_names[job->owner.role],
 		.auth = role_auth_names[job->owner.auth],
 		.ip = job->owner.address,
 		.request_id = job->request_id,
@@ -136,7 +137,6 @@ static bool work_on_row(struct bulk *bulk, struct bulk_job *job)
 			database_note(bulk->database, status, &error);
 		return false;
 	}
-	row->is_done = true;
 	row->outcome = status == RESULT_OK ? result.outcome : ACT_OUTCOME_FAILED;
 	row->audit_id = result.audit_id;
 	(void)text_copy(

@@ -36,7 +36,6 @@ enum bulk_state {
 
 struct bulk_row {
 	struct act_task task;
-	bool is_done; /* outcome says what became of it */
 	enum act_outcome outcome;
 	uint64_t audit_id;
 	char why[BULK_WHY_SIZE];

@@ -71,7 +71,7 @@ void bulk_page_start(struct visit *visit)
 			NULL);
 		return;
 	}
-	if (!ledger_actor(visit, NULL, &actor))
+	if (!ledger_actor(visit, &actor))
 		return;
 	if (job->state != BULK_STATE_PREVIEW) {
 		answer_started(visit, job);
@@ -139,7 +139,7 @@ static void write_others(const struct visit *visit, struct html *html, const str
 		const struct bulk_row *row = &job->rows[i];
 		char id[NUMBER_SIZE];
 
-		if (!row->is_done || row->outcome == ACT_OUTCOME_DONE)
+		if (row->outcome == ACT_OUTCOME_DONE)
 			continue;
 		(void)text_format(id, sizeof(id), "%" PRIu64, row->task.id);
 		html_open(html, "li", HTML_END);

@@ -131,7 +131,7 @@ static void write_facts(const struct visit *visit, struct html *html, const stru
 	(void)text_format(count, sizeof(count), "%zu", job->count);
 	(void)text_format(highest, sizeof(highest), "%" PRIu64, find_highest(job));
 	if (instant_now(visit->context->database, &now_ms))
-		instant_format(now_ms, now);
+		text_format_time(now, sizeof(now), (uint64_t)now_ms);
 	html_open(html, "dl", HTML_END);
 	html_element(html, "dt", NULL, say(visit, PHRASE("Filter")));
 	html_element(html, "dd", NULL, job->words);

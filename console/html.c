@@ -28,7 +28,7 @@ void html_create(struct html **html_out)
 	*html_out = html;
 }
 
-void html_destroy(struct html **html)
+static void html_destroy(struct html **html)
 {
 	if (*html == NULL)
 		return;

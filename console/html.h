@@ -19,7 +19,6 @@ enum {
 
 /* With the doctype. */
 void html_create(struct html **html_out);
-void html_destroy(struct html **html);
 /* Ends what is open and gives the page to the caller; the writer is destroyed. */
 MUST_USE char *html_finish(struct html **html, size_t *size_out);
 

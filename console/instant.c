@@ -80,27 +80,6 @@ bool instant_parse(const char *text, int64_t *epoch_ms_out)
 	return true;
 }
 
-void instant_format(int64_t epoch_ms, char text_out[INSTANT_SIZE])
-{
-	int64_t days = epoch_ms / DAY_MS;
-	int64_t rest = epoch_ms % DAY_MS;
-	int64_t shifted = days + DAYS_TO_EPOCH;
-	int64_t era = shifted / DAYS_OF_ERA;
-	int64_t of_era = shifted - era * DAYS_OF_ERA;
-	int64_t year_of_era =
-		(of_era - of_era / 1460 + of_era / 36524 - of_era / (DAYS_OF_ERA - 1)) / 365;
-	int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-	int64_t shifted_month = (5 * of_year + 2) / 153;
-	int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-	int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
-
-	(void)text_format(text_out, INSTANT_SIZE,
-		"%04" PRId64 "-%02" PRId64 "-%02" PRId64 "T%02" PRId64 ":%02" PRId64 ":%02" PRId64
-		".%03" PRId64 "Z",
-		year, month, of_year - (153 * shifted_month + 2) / 5 + 1, rest / HOUR_MS,
-		rest / MINUTE_MS % 60, rest / 1000 % 60, rest % 1000);
-}
-
 bool instant_now(const struct database *database, int64_t *epoch_ms_out)
 {
 	int64_t start_ms = 0;

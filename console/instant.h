@@ -17,8 +17,6 @@ enum {
 
 /* "2026-01-31T10:21:03.120Z", with 0 to 6 digits behind the point. */
 bool instant_parse(const char *text, int64_t *epoch_ms_out);
-/* The same, with three. */
-void instant_format(int64_t epoch_ms, char text_out[INSTANT_SIZE]);
 /* MySQL's clock; false: it is not known. */
 bool instant_now(const struct database *database, int64_t *epoch_ms_out);
 

@@ -8,6 +8,7 @@
 #include "common/base/ulid.h"
 #include "common/io/db.h"
 #include "common/io/json.h"
+#include "common/order/act.h"
 #include "common/service/database.h"
 #include "console/counts.h"
 #include "console/page.h"
@@ -60,20 +61,18 @@ void ledger_close(struct visit *visit, enum result result, const struct error *e
 		database_note(database, result, error);
 }
 
-static void fill_actor(
-	const struct visit *visit, const char *bulk_id, struct ledger_actor *actor_out)
+static void fill_actor(const struct visit *visit, struct ledger_actor *actor_out)
 {
 	actor_out->actor = (struct audit_actor){
 		.actor = visit->who.name[0] == '\0' ? "-" : visit->who.name,
-		.role = role_names[visit->who.role],
+		.role = act_role_names[visit->who.role],
 		.auth = role_auth_names[visit->who.auth],
 		.ip = visit->who.address,
 		.request_id = actor_out->request_id,
-		.bulk_id = bulk_id,
 	};
 }
 
-bool ledger_actor(struct visit *visit, const char *bulk_id, struct ledger_actor *actor_out)
+bool ledger_actor(struct visit *visit, struct ledger_actor *actor_out)
 {
 	const char *given = visit->is_api ? httpd_header(visit->request, "Idempotency-Key")
 					  : form_get(visit->form, "request_id");
@@ -87,7 +86,7 @@ bool ledger_actor(struct visit *visit, const char *bulk_id, struct ledger_actor 
 	} else {
 		(void)text_copy(actor_out->request_id, sizeof(actor_out->request_id), given);
 	}
-	fill_actor(visit, bulk_id, actor_out);
+	fill_actor(visit, actor_out);
 	return true;
 }
 
@@ -97,7 +96,7 @@ static void write_note(struct visit *visit, const struct act_note *note)
 	struct error error = { .text = "" };
 
 	ulid_generate(actor.request_id);
-	fill_actor(visit, NULL, &actor);
+	fill_actor(visit, &actor);
 	if (!database_is_there(visit->context->database))
 		return;
 	enum result result =

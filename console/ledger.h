@@ -28,7 +28,7 @@ void ledger_close(struct visit *visit, enum result result, const struct error *e
 
 /* The person, with the request id of the form or of Idempotency-Key, or a new one.  false: that id
  * is no key, and the visit has been answered with 400.  bulk_id may be NULL.  Must not be moved. */
-bool ledger_actor(struct visit *visit, const char *bulk_id, struct ledger_actor *actor_out);
+bool ledger_actor(struct visit *visit, struct ledger_actor *actor_out);
 
 /* A log-in that was refused. */
 void ledger_note_login(struct visit *visit);

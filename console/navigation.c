@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/text.h"
+#include "common/order/act.h"
 #include "common/report/snapshot.h"
 #include "common/service/database.h"
 #include "common/service/ops.h"
@@ -74,7 +75,7 @@ static void write_clock(const struct visit *visit, struct html *html)
 		page_element(visit, html, "span", "muted", PHRASE("MySQL's time is not known"));
 		return;
 	}
-	instant_format(now_ms / 1000 * 1000, now);
+	text_format_time(now, sizeof(now), (uint64_t)now_ms);
 	now[strlen("2026-01-31T10:21:03")] = '\0';
 	html_open(html, "span", "class", "muted", "title", say(visit, PHRASE("MySQL's time")),
 		HTML_END);
@@ -183,7 +184,7 @@ void navigation_write(const struct visit *visit, struct html *html)
 		return;
 	}
 	html_open(html, "span", "class", "who", HTML_END);
-	html_textf(html, "%s · %s", visit->who.name, role_names[visit->who.role]);
+	html_textf(html, "%s · %s", visit->who.name, act_role_names[visit->who.role]);
 	html_close(html, "span");
 	write_clock(visit, html);
 	write_figures_age(visit, html);

@@ -94,7 +94,7 @@ void order_page_close(struct visit *visit)
 	struct ledger_actor actor;
 	char path[PATH_SIZE];
 
-	if (!ledger_actor(visit, NULL, &actor))
+	if (!ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)
@@ -155,7 +155,7 @@ void order_page_extend(struct visit *visit)
 	char moment[MOMENT_SIZE];
 	char path[PATH_SIZE];
 
-	if (!read_extension(visit, &extension, moment) || !ledger_actor(visit, NULL, &actor))
+	if (!read_extension(visit, &extension, moment) || !ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)

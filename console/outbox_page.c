@@ -15,7 +15,6 @@
 #include "console/respond.h"
 
 enum {
-	SELECTION_MAX = 200,
 	NUMBER_SIZE = 24,
 	PATH_SIZE = 128
 };
@@ -35,11 +34,11 @@ void outbox_page_write_acts(const struct visit *visit, struct html *html, const 
 
 void outbox_page_ask_replay(struct visit *visit)
 {
-	uint64_t ids[SELECTION_MAX];
+	uint64_t ids[ACT_SELECTION_MAX];
 	size_t count = 0;
 	char number[NUMBER_SIZE];
 
-	if (!acts_read_ids(visit, visit->query, ids, SELECTION_MAX, &count))
+	if (!acts_read_ids(visit, visit->query, ids, ACT_SELECTION_MAX, &count))
 		return;
 	struct html *html = page_begin(visit, PHRASE("Replay outbox rows"));
 	(void)text_format(number, sizeof(number), "%zu", count);
@@ -60,9 +59,9 @@ void outbox_page_ask_replay(struct visit *visit)
 }
 
 struct replay {
-	uint64_t ids[SELECTION_MAX];
-	struct act_result results[SELECTION_MAX];
-	struct acts_row rows[SELECTION_MAX];
+	uint64_t ids[ACT_SELECTION_MAX];
+	struct act_result results[ACT_SELECTION_MAX];
+	struct acts_row rows[ACT_SELECTION_MAX];
 	size_t count;
 };
 
@@ -99,8 +98,8 @@ void outbox_page_replay(struct visit *visit)
 	struct ledger_actor actor;
 	struct db *db = NULL;
 
-	if (acts_read_ids(visit, visit->form, replay->ids, SELECTION_MAX, &replay->count) &&
-		ledger_actor(visit, NULL, &actor) && (db = ledger_open(visit)) != NULL)
+	if (acts_read_ids(visit, visit->form, replay->ids, ACT_SELECTION_MAX, &replay->count) &&
+		ledger_actor(visit, &actor) && (db = ledger_open(visit)) != NULL)
 		carry_out(visit, db, &actor, replay);
 	free(replay);
 }

@@ -255,7 +255,7 @@ static void carry_out(struct visit *visit, bool is_replay)
 	struct error error = { .text = "" };
 	struct ledger_actor actor;
 
-	if (!ledger_actor(visit, NULL, &actor))
+	if (!ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)

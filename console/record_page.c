@@ -95,7 +95,6 @@ struct writing {
 	struct html *html;
 	const char *folder;  /* of the ids */
 	const char *subject; /* the member the page is about */
-	const struct json *row;
 	const char *columns[COLUMN_MAX];
 	size_t column_count;
 };

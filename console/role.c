@@ -1,16 +1,22 @@
 #include "console/role.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "common/base/text.h"
+#include "common/order/act.h"
 
-const char *const role_names[] = { "viewer", "operator", "admin", NULL };
 const char *const role_auth_names[] = { "basic", "token", "proxy", NULL };
+
+static_assert((int)ROLE_VIEWER == (int)ACT_ROLE_VIEWER &&
+		      (int)ROLE_OPERATOR == (int)ACT_ROLE_OPERATOR &&
+		      (int)ROLE_ADMIN == (int)ACT_ROLE_ADMIN,
+	"act_role_names are the words of both");
 
 bool role_parse(const char *word, enum role *role_out)
 {
-	for (size_t i = 0; role_names[i] != NULL; i++) {
-		if (!text_equals(role_names[i], word))
+	for (size_t i = 0; act_role_names[i] != NULL; i++) {
+		if (!text_equals(act_role_names[i], word))
 			continue;
 		*role_out = (enum role)i;
 		return true;

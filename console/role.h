@@ -23,8 +23,7 @@ enum {
 	ROLE_ADDRESS_SIZE = 46,
 };
 
-/* The words of the users file and of the audit, ended by NULL. */
-extern const char *const role_names[];
+/* The words of the audit, ended by NULL; those of the roles are act_role_names. */
 extern const char *const role_auth_names[];
 
 struct identity {

@@ -140,7 +140,7 @@ void rule_page_add(struct visit *visit)
 			"2026-01-31T18:30:00Z");
 		return;
 	}
-	if (!ledger_actor(visit, NULL, &actor))
+	if (!ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)
@@ -189,7 +189,7 @@ void rule_page_end(struct visit *visit)
 		respond_problem(visit, 400, PHRASE("This cannot be asked for."), time_hint);
 		return;
 	}
-	if (!ledger_actor(visit, NULL, &actor))
+	if (!ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)

@@ -100,7 +100,7 @@ void task_page_requeue(struct visit *visit)
 	struct ledger_actor actor;
 	char path[PATH_SIZE];
 
-	if (!acts_read_id(visit, &task.id) || !ledger_actor(visit, NULL, &actor))
+	if (!acts_read_id(visit, &task.id) || !ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)
@@ -176,7 +176,7 @@ static void requeue_selected(struct visit *visit, struct selection *selection)
 
 	if (!acts_read_ticks(
 		    visit, visit->form, selection->tasks, ACT_SELECTION_MAX, &selection->count) ||
-		!ledger_actor(visit, NULL, &actor))
+		!ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)

@@ -103,7 +103,7 @@ void task_page_resolve(struct visit *visit)
 	struct ledger_actor actor;
 	char path[PATH_SIZE];
 
-	if (!acts_read_id(visit, &request.task_id) || !ledger_actor(visit, NULL, &actor))
+	if (!acts_read_id(visit, &request.task_id) || !ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)

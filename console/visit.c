@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/text.h"
+#include "common/order/act.h"
 #include "console/access.h"
 #include "console/counts.h"
 #include "console/csrf.h"
@@ -220,7 +221,7 @@ static void serve(struct visit *visit)
 		respond_problem(visit, 404, PHRASE("There is no such page."), NULL);
 	else if (visit->who.role < visit->route->least_role)
 		respond_problem(visit, 403, PHRASE("Your role may not do this."),
-			role_names[visit->route->least_role]);
+			act_role_names[visit->route->least_role]);
 	else if (text_equals(visit->route->method, "GET") || may_change(visit))
 		visit->route->handle(visit);
 }

@@ -108,11 +108,6 @@ void work_destroy(struct work **work)
 	*work = NULL;
 }
 
-size_t work_count_running(const struct work *work)
-{
-	return work->running;
-}
-
 static size_t count_queued(const struct work *work)
 {
 	size_t count = 0;

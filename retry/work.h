@@ -24,8 +24,6 @@ void work_create(const struct retry_settings *settings, struct http *http, struc
 /* What was not settled is forgotten: its lease runs out. */
 void work_destroy(struct work **work);
 
-/* Calls under way. */
-size_t work_count_running(const struct work *work);
 /* Tasks claimed and not settled, those waiting for their call included. */
 size_t work_count_open(const struct work *work);
 /* The subscribers' file is to be read again; what it says no more is not called any more. */

@@ -62,10 +62,9 @@ void db_group_lose(struct db *db)
 
 enum result db_group_end(struct db *db, struct error *error)
 {
+	db_rollback(db); /* of a member that did not finish */
 	bool is_lost = db->group == DB_GROUP_LOST;
 
-	db_rollback(db); /* of a member that did not finish */
-	is_lost = is_lost || db->group == DB_GROUP_LOST;
 	db->group = DB_GROUP_NONE;
 	if (is_lost)
 		return error_set(RESULT_CONFLICT, error, "the common transaction is lost");

@@ -26,7 +26,7 @@ struct exchange {
 	unsigned int status;
 	struct MHD_Response *response;
 	uint64_t due_ms;       /* of a delayed answer */
-	struct exchange *next; /* delayed or gathered as well */
+	struct exchange *next; /* delayed as well */
 };
 
 /* size bytes more of the body; beyond body_max the request is too large and they are dropped. */

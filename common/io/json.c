@@ -145,22 +145,12 @@ const char *json_get_text(const struct json *object, const char *key)
 
 bool json_get_int(const struct json *object, const char *key, int64_t *value_out)
 {
-	const json_t *value = json_object_get(as_library_const(object), key);
-
-	if (!json_is_integer(value))
-		return false;
-	*value_out = json_integer_value(value);
-	return true;
+	return json_as_int(json_get(object, key), value_out);
 }
 
 bool json_get_bool(const struct json *object, const char *key, bool *value_out)
 {
-	const json_t *value = json_object_get(as_library_const(object), key);
-
-	if (!json_is_boolean(value))
-		return false;
-	*value_out = json_is_true(value);
-	return true;
+	return json_as_bool(json_get(object, key), value_out);
 }
 
 bool json_get_number(const struct json *object, const char *key, double *value_out)

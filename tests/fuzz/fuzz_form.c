@@ -50,7 +50,7 @@ static void read_moment(const char *text)
 
 	if (!instant_parse(text, &epoch_ms) || epoch_ms < 0)
 		return;
-	instant_format(epoch_ms, formatted);
+	text_format_time(formatted, sizeof(formatted), (uint64_t)epoch_ms);
 	REQUIRE(instant_parse(formatted, &again_ms) && again_ms == epoch_ms);
 }
 
