@@ -51,6 +51,7 @@ static const struct grant sweeper[] = {
 	{ "SELECT, DELETE", "t_outbox_event" },
 	{ "SELECT, DELETE", "t_compensation" },
 	{ "SELECT, DELETE", "t_event_consumed" },
+	{ "DELETE", "t_alert" },
 	{ "SELECT, UPDATE (outcome, refund_state, updated_at)", "t_payment" },
 	{ NULL, NULL },
 };

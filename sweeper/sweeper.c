@@ -1,5 +1,6 @@
 #include "sweeper/sweeper.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/base/clock.h"
@@ -53,7 +54,8 @@ enum sweep_result {
 
 static const char *const sweep_series[] = { "result=\"ok\"", "result=\"error\"", NULL };
 static const char *const deleted_series[] = { "table=\"outbox\"", "table=\"compensation\"",
-	"table=\"inbox\"", NULL };
+	"table=\"inbox\"", "table=\"alert\"", NULL };
+static_assert(ARRAY_LENGTH(deleted_series) == HOUSEKEEPING_TABLE_COUNT + 1, "deleted series");
 
 static const struct metric_family sweeper_metrics[] = {
 	[FAMILY_SWEEPS] = { METRIC_TYPE_COUNTER, "lapse_sweeps_total", "Whole sweeps.",

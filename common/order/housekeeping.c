@@ -22,6 +22,12 @@ enum {
 	"SELECT id FROM t_compensation FORCE INDEX (idx_status_next) "                       \
 	"WHERE status = 'DONE' AND target = ? AND next_retry_at" IS_OLD "AND done_at" IS_OLD \
 	"ORDER BY next_retry_at LIMIT ? FOR UPDATE SKIP LOCKED"
+/* Nothing is owed about it: neither a message nor, to a delivery under way, an answer. */
+#define CHOOSE_ALERT                                                            \
+	"SELECT id FROM t_alert FORCE INDEX (idx_state) "                       \
+	"WHERE state = 'RESOLVED' AND fired_at" IS_OLD "AND resolved_at" IS_OLD \
+	"AND delivery_state = 'SENT' AND lease_until IS NULL "                  \
+	"ORDER BY fired_at LIMIT ? FOR UPDATE SKIP LOCKED"
 
 struct chore {
 	const char *choose;
@@ -32,9 +38,11 @@ static const struct chore chores[] = {
 	[HOUSEKEEPING_OUTBOX] = { CHOOSE_OUTBOX, "DELETE FROM t_outbox_event WHERE id IN " },
 	[HOUSEKEEPING_COMPENSATION] = { CHOOSE_COMPENSATION,
 		"DELETE FROM t_compensation WHERE id IN " },
+	/* The inbox has no id: see delete_inbox. */
+	[HOUSEKEEPING_ALERT] = { CHOOSE_ALERT, "DELETE FROM t_alert WHERE id IN " },
 };
 
-static_assert(ARRAY_LENGTH(chores) == HOUSEKEEPING_INBOX, "the inbox has no id: see delete_inbox");
+static_assert(ARRAY_LENGTH(chores) == HOUSEKEEPING_TABLE_COUNT, "chores");
 
 static enum result delete_chosen(struct db *db, const struct chore *chore,
 	const struct db_param *params, size_t param_count, uint64_t *deleted_out,

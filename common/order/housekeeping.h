@@ -1,5 +1,6 @@
 /*
- * housekeeping - deletes what is over and old: DONE tasks, SENT outbox rows, consumed event ids.
+ * housekeeping - deletes what is over and old: DONE tasks, SENT outbox rows, consumed event ids,
+ * RESOLVED alerts.
  */
 #ifndef COMMON_ORDER_HOUSEKEEPING_H
 #define COMMON_ORDER_HOUSEKEEPING_H
@@ -15,6 +16,7 @@ enum housekeeping_table {
 	HOUSEKEEPING_OUTBOX,
 	HOUSEKEEPING_COMPENSATION,
 	HOUSEKEEPING_INBOX,
+	HOUSEKEEPING_ALERT, /* not one whose message was given up: somebody should see it */
 	HOUSEKEEPING_TABLE_COUNT,
 };
 

@@ -53,6 +53,7 @@ static const struct sample allowed[] = {
 	{ "ctl", "SELECT COUNT(*) FROM t_operator_audit" },
 	{ "console", "UPDATE t_outbox_event SET status = 'NEW', attempts = 0 WHERE id = 0" },
 	{ "sweeper", "DELETE FROM t_compensation WHERE id = 0" },
+	{ "sweeper", "DELETE FROM t_alert WHERE id = 0" },
 	{ "shop", "INSERT INTO t_outbox_event (event_type, order_no) VALUES ('ORDER_PAID', 'A1')" },
 };
 
@@ -67,6 +68,7 @@ static const struct sample refused[] = {
 	{ "consumer", "DELETE FROM t_order" },
 	{ "consumer", "UPDATE t_compensation SET status = 'DONE'" },
 	{ "consumer", "SELECT * FROM t_payment" },
+	{ "consumer", "DELETE FROM t_alert" },
 	{ "sweeper", "DELETE FROM t_order" },
 	{ "sweeper", "DELETE FROM t_payment" },
 	{ "sweeper", "UPDATE t_payment SET amount_cents = 1" },
@@ -86,6 +88,7 @@ static const struct sample refused[] = {
 	{ "console", "UPDATE t_operator_audit SET actor = 'nobody'" },
 	{ "console", "DELETE FROM t_operator_audit" },
 	{ "console", "DELETE FROM t_compensation" },
+	{ "console", "DELETE FROM t_alert" },
 	{ "console", "UPDATE t_order SET amount_cents = 1" },
 	{ "ctl", "UPDATE t_operator_audit SET actor = 'nobody'" },
 	{ "ctl", "DELETE FROM t_operator_audit" },

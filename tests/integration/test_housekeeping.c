@@ -113,6 +113,35 @@ START_TEST(only_old_event_ids_go)
 }
 END_TEST
 
+/* Each state with each state of its delivery, over for 8 days and just now. */
+static void insert_alerts(void)
+{
+	query_run(query,
+		"INSERT INTO t_alert(kind,ref,severity,labels,annotations,state,delivery_state,"
+		"fired_at,resolved_at) SELECT 'TASK_DEAD', CONCAT(s.state, d.delivery, a.days), "
+		"'warning', '{}', '{}', s.state, d.delivery, UTC_TIMESTAMP(3) - INTERVAL 9 DAY, "
+		"IF(s.state = 'RESOLVED', UTC_TIMESTAMP(3) - INTERVAL a.days DAY, NULL) FROM "
+		"(SELECT 'FIRING' state UNION SELECT 'RESOLVED') s, (SELECT 'PENDING' delivery "
+		"UNION SELECT 'SENT' UNION SELECT 'FAILED') d, (SELECT 8 days UNION SELECT 0) a");
+}
+
+START_TEST(only_alerts_that_are_over_old_and_told_go)
+{
+	insert_alerts();
+	query_run(query, "INSERT INTO t_alert SELECT NULL,kind,'LEASED',severity,labels,"
+			 "annotations,state,fired_at,fired_count,repeat_count,resolved_at,"
+			 "silenced_until,delivery_state,attempts,next_attempt_at,targets,"
+			 "last_error,'X',UTC_TIMESTAMP(3),updated_at FROM t_alert "
+			 "WHERE ref = 'RESOLVEDSENT8'");
+	ck_assert_uint_eq(delete_old(HOUSEKEEPING_ALERT, 3650 * DAY_MS, 100), 0);
+	ck_assert_uint_eq(delete_old(HOUSEKEEPING_ALERT, 7 * DAY_MS, 100), 1);
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_alert"), 12);
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_alert "
+					     "WHERE ref = 'RESOLVEDSENT8'"),
+		0);
+}
+END_TEST
+
 START_TEST(a_batch_is_no_bigger_than_its_limit)
 {
 	for (int i = 0; i < 5; i++) {
@@ -121,12 +150,16 @@ START_TEST(a_batch_is_no_bigger_than_its_limit)
 		insert_events();
 		(void)text_format(target, sizeof(target), "t%d", i);
 		insert_tasks(target);
+		query_run(query, "UPDATE t_alert SET ref = CONCAT(ref, '.', id)");
+		insert_alerts();
 	}
 	ck_assert_uint_eq(delete_old(HOUSEKEEPING_OUTBOX, 7 * DAY_MS, 3), 3);
 	ck_assert_uint_eq(delete_old(HOUSEKEEPING_OUTBOX, 7 * DAY_MS, 3), 2);
 	ck_assert_uint_eq(delete_old(HOUSEKEEPING_COMPENSATION, 7 * DAY_MS, 3), 3);
 	ck_assert_uint_eq(delete_old(HOUSEKEEPING_COMPENSATION, 7 * DAY_MS, 3), 2);
 	ck_assert_uint_eq(delete_old(HOUSEKEEPING_COMPENSATION, 7 * DAY_MS, 3), 0);
+	ck_assert_uint_eq(delete_old(HOUSEKEEPING_ALERT, 7 * DAY_MS, 3), 3);
+	ck_assert_uint_eq(delete_old(HOUSEKEEPING_ALERT, 7 * DAY_MS, 3), 2);
 }
 END_TEST
 
@@ -136,24 +169,29 @@ START_TEST(what_somebody_holds_is_left_alone)
 
 	insert_events();
 	insert_tasks("stock");
+	insert_alerts();
 	query_create(sandbox_mysql_url(sandbox), &other);
 	query_run(other, "START TRANSACTION");
 	query_run(other, "SELECT id FROM t_outbox_event WHERE order_no = 'SENT8' FOR UPDATE");
 	query_run(other, "SELECT id FROM t_compensation WHERE idempotency_key = 'stock:DONE8' "
 			 "FOR UPDATE");
+	query_run(other, "SELECT id FROM t_alert WHERE ref = 'RESOLVEDSENT8' FOR UPDATE");
+	ck_assert_uint_eq(delete_old(HOUSEKEEPING_ALERT, 7 * DAY_MS, 100), 0);
 	ck_assert_uint_eq(delete_old(HOUSEKEEPING_OUTBOX, 7 * DAY_MS, 100), 0);
 	ck_assert_uint_eq(delete_old(HOUSEKEEPING_COMPENSATION, 7 * DAY_MS, 100), 0);
 	query_run(other, "ROLLBACK");
 	ck_assert_uint_eq(delete_old(HOUSEKEEPING_OUTBOX, 7 * DAY_MS, 100), 1);
 	ck_assert_uint_eq(delete_old(HOUSEKEEPING_COMPENSATION, 7 * DAY_MS, 100), 1);
+	ck_assert_uint_eq(delete_old(HOUSEKEEPING_ALERT, 7 * DAY_MS, 100), 1);
 	query_destroy(&other);
 }
 END_TEST
 
 static bool is_tidy(void *context)
 {
-	return query_number(context, "SELECT COUNT(*) FROM t_outbox_event WHERE status = 'SENT'") ==
-	       2;
+	return query_number(context,
+		       "SELECT (SELECT COUNT(*) FROM t_outbox_event WHERE status = 'SENT') = 2 "
+		       "AND (SELECT COUNT(*) FROM t_alert) = 11") == 1;
 }
 
 START_TEST(the_sweeper_keeps_house)
@@ -161,11 +199,14 @@ START_TEST(the_sweeper_keeps_house)
 	struct daemon sweeper;
 
 	insert_events();
+	insert_alerts();
 	sandbox_set(sandbox, "LAPSE_SWEEP_INTERVAL", "1s");
 	daemon_start_ready(sandbox, "lapse-sweeper", &sweeper);
 	WAIT_UNTIL(is_tidy, query);
 	ck_assert(
 		daemon_metric(&sweeper, "lapse_housekeeping_deleted_total{table=\"outbox\"}") == 1);
+	ck_assert(
+		daemon_metric(&sweeper, "lapse_housekeeping_deleted_total{table=\"alert\"}") == 1);
 	daemon_expect_well(&sweeper);
 	daemon_stop(&sweeper, STOP_LIMIT_MS);
 }
@@ -177,6 +218,7 @@ int main(void)
 		only_sent_events_that_are_old_go,
 		only_done_tasks_that_are_old_go,
 		only_old_event_ids_go,
+		only_alerts_that_are_over_old_and_told_go,
 		a_batch_is_no_bigger_than_its_limit,
 		what_somebody_holds_is_left_alone,
 		the_sweeper_keeps_house,
