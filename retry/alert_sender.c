@@ -150,27 +150,59 @@ static const struct alert_parcel *find_waiting(const struct alert_sender *sender
 	return NULL;
 }
 
-static bool has_to_tell(const struct alert_sender *sender, size_t place)
-{
-	const struct sending *sending = &sender->sendings[place];
-
-	return find_waiting(sender, place) != NULL ||
-	       (alert_sender_wants_firing(sender, place) && clock_now_ms() >= sending->renewal_ms);
-}
-
-bool alert_sender_is_ready(const struct alert_sender *sender, size_t place)
-{
-	const struct sending *sending = &sender->sendings[place];
-
-	return place < sender->targets.count && !sending->is_busy && has_to_tell(sender, place) &&
-	       (sending->is_off || (clock_now_ms() >= find_next_ms(sender, place) &&
-					   find_rush_ms(sender, place) == 0));
-}
-
 bool alert_sender_wants_firing(const struct alert_sender *sender, size_t place)
 {
 	return place < sender->targets.count && !sender->sendings[place].is_off &&
 	       find_pace(sender, place)->takes_whole_groups;
+}
+
+static uint64_t find_left_ms(uint64_t until_ms)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	return until_ms > now_ms ? until_ms - now_ms : 0;
+}
+
+/* Until there is something to be told; UINT64_MAX: nobody knows. */
+static uint64_t find_need_ms(const struct alert_sender *sender, size_t place)
+{
+	if (find_waiting(sender, place) != NULL)
+		return 0;
+	return alert_sender_wants_firing(sender, place)
+		       ? find_left_ms(sender->sendings[place].renewal_ms)
+		       : UINT64_MAX;
+}
+
+/* Until the target may be told something. */
+static uint64_t find_pause_ms(const struct alert_sender *sender, size_t place)
+{
+	uint64_t left_ms = find_left_ms(find_next_ms(sender, place));
+	uint64_t rush_ms = find_rush_ms(sender, place);
+
+	if (sender->sendings[place].is_off)
+		return 0;
+	return left_ms > rush_ms ? left_ms : rush_ms;
+}
+
+bool alert_sender_is_ready(const struct alert_sender *sender, size_t place)
+{
+	return place < sender->targets.count && !sender->sendings[place].is_busy &&
+	       find_need_ms(sender, place) == 0 && find_pause_ms(sender, place) == 0;
+}
+
+uint64_t alert_sender_wait_ms(const struct alert_sender *sender, uint64_t limit_ms)
+{
+	uint64_t wait_ms = limit_ms;
+
+	for (size_t i = 0; i < sender->targets.count; i++) {
+		uint64_t need_ms = find_need_ms(sender, i);
+		uint64_t pause_ms = find_pause_ms(sender, i);
+		uint64_t later_ms = need_ms > pause_ms ? need_ms : pause_ms;
+
+		if (!sender->sendings[i].is_busy && later_ms < wait_ms)
+			wait_ms = later_ms;
+	}
+	return wait_ms;
 }
 
 static void log_failure(struct sending *sending, const struct alert_target *target,

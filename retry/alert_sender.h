@@ -42,6 +42,9 @@ uint64_t alert_sender_now_ms(const struct alert_sender *sender);
 
 /* Has the target at this place something to be told, and may it be told now? */
 bool alert_sender_is_ready(const struct alert_sender *sender, size_t place);
+/* Until some target that is not being told something may be told what it has to be; at most
+ * limit_ms.  0: one is ready. */
+uint64_t alert_sender_wait_ms(const struct alert_sender *sender, uint64_t limit_ms);
 /* Does it want to know all that fires?  Then start needs the list. */
 bool alert_sender_wants_firing(const struct alert_sender *sender, size_t place);
 /* Starts one message.  firing is borrowed for the call; NULL where it is not wanted. */

@@ -305,6 +305,7 @@ static enum result contain(
 		log_error(log_event("alerts_failed"), log_text("error", error->text));
 		alerts->look_ms = clock_now_ms() + CURE_MS;
 		alerts->cure_ms = alerts->look_ms;
+		alerts->turn_ms = clock_now_ms() + LOOK_MS;
 	}
 	return RESULT_OK;
 }
@@ -364,10 +365,28 @@ enum result alerts_drain(struct alerts *alerts, struct db *db, struct error *err
 	return result == RESULT_OK && alerts->parcels.count == 0 ? RESULT_NONE : result;
 }
 
+/* Is there something to do that waits for no answer and no time? */
+static bool has_work(const struct alerts *alerts)
+{
+	if (alerts->has_new_settings && !alert_sender_is_busy(alerts->sender))
+		return true;
+	for (size_t i = 0; i < alerts->parcels.count; i++)
+		if (alert_parcel_is_over(alerts->parcels.items[i]))
+			return true;
+	return false;
+}
+
 uint64_t alerts_wait_ms(const struct alerts *alerts, uint64_t limit_ms)
 {
-	uint64_t wait_ms = alerts->parcels.count > 0 ? TURN_MS : LOOK_MS;
+	uint64_t now_ms = clock_now_ms();
+	uint64_t turn_ms = alerts->turn_ms > now_ms ? alerts->turn_ms - now_ms : 0;
+	uint64_t wait_ms = LOOK_MS;
 
+	if (has_work(alerts))
+		wait_ms = 0;
+	else if (alerts->lock_epoch != 0) /* else it is not for us to tell */
+		wait_ms = alert_sender_wait_ms(alerts->sender, LOOK_MS);
+	wait_ms = wait_ms > turn_ms ? wait_ms : turn_ms;
 	return wait_ms < limit_ms ? wait_ms : limit_ms;
 }
 
