@@ -5,6 +5,7 @@
 #include "common/base/compiler.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
+#include "ctl/grant_table.h"
 #include "ctl/session.h"
 
 enum {
@@ -17,105 +18,6 @@ enum {
 	ERROR_COLUMN_DENIED = 1143,
 	ERROR_DENIED = 1227,
 	ERROR_CREATES_USER = 1410, /* MySQL: GRANT does not make users */
-};
-
-struct grant {
-	const char *privileges; /* as GRANT has them */
-	const char *table;      /* NULL: each table of the schema */
-};
-
-/* Changes of t_order: who closes, who takes money, who moves a deadline. */
-#define CLOSE_COLUMNS  "status, close_time, close_reason, close_source, version"
-#define PAY_COLUMNS    "pay_time"
-#define EXTEND_COLUMNS "expire_time"
-
-/* What each of those who close needs; an alert is raised for an order that cannot be closed. */
-static const struct grant closing[] = {
-	{ "SELECT, UPDATE (" CLOSE_COLUMNS ")", "t_order" },
-	{ "SELECT", "t_order_item" },
-	{ "INSERT", "t_outbox_event" },
-	{ "INSERT", "t_compensation" },
-	{ "SELECT, INSERT, UPDATE", "t_alert" },
-	{ NULL, NULL },
-};
-
-static const struct grant producer[] = {
-	{ "SELECT, UPDATE", "t_outbox_event" },
-	{ "SELECT", "t_order" },
-	{ "SELECT, INSERT, UPDATE", "t_alert" },
-	{ NULL, NULL },
-};
-
-/* Housekeeping deletes, and settles payments of orders that never came. */
-static const struct grant sweeper[] = {
-	{ "SELECT, DELETE", "t_outbox_event" },
-	{ "SELECT, DELETE", "t_compensation" },
-	{ "SELECT, DELETE", "t_event_consumed" },
-	{ "DELETE", "t_alert" },
-	{ "SELECT, UPDATE (outcome, refund_state, updated_at)", "t_payment" },
-	{ NULL, NULL },
-};
-
-static const struct grant retry[] = {
-	{ "SELECT, UPDATE", "t_compensation" },
-	{ "SELECT, INSERT, UPDATE", "t_alert" },
-	{ "SELECT, UPDATE (refund_state)", "t_payment" },
-	{ "SELECT", "t_order" },
-	{ "SELECT", "t_outbox_event" },
-	{ NULL, NULL },
-};
-
-/* The time line of an order shows its events and tasks. */
-static const struct grant gateway[] = {
-	{ "INSERT, UPDATE (" PAY_COLUMNS ")", "t_order" },
-	{ "INSERT", "t_order_item" },
-	{ "SELECT, INSERT, UPDATE", "t_payment" },
-	{ "SELECT", "t_timeout_rule" },
-	{ "SELECT", "t_outbox_event" },
-	{ "SELECT", "t_compensation" },
-	{ NULL, NULL },
-};
-
-static const struct grant events[] = {
-	{ "SELECT, INSERT", "t_event_consumed" },
-	{ "SELECT, INSERT", "t_compensation" },
-	{ NULL, NULL },
-};
-
-/* Console and command line: they see everything and change what their acts change.  What they have
- * written to the audit they cannot take back. */
-static const struct grant operators[] = {
-	{ "SELECT", NULL },
-	{ "UPDATE (" EXTEND_COLUMNS ")", "t_order" },
-	{ "UPDATE", "t_compensation" },
-	{ "UPDATE", "t_outbox_event" },
-	{ "UPDATE (refund_state, updated_at)", "t_payment" },
-	{ "INSERT, UPDATE", "t_timeout_rule" },
-	{ "INSERT", "t_operator_audit" },
-	{ NULL, NULL },
-};
-
-/* An order service that writes its three rows itself, and takes money itself. */
-static const struct grant shop[] = {
-	{ "SELECT, INSERT, UPDATE (status, version, " PAY_COLUMNS ")", "t_order" },
-	{ "SELECT, INSERT", "t_order_item" },
-	{ "INSERT", "t_outbox_event" },
-	{ NULL, NULL },
-};
-
-static const struct user {
-	const char *name;
-	const struct grant *lists[2];
-} users[] = {
-	{ "lapse_producer", { producer } },
-	{ "lapse_consumer", { closing } },
-	{ "lapse_sweeper", { closing, sweeper } },
-	{ "lapse_retry", { retry } },
-	{ "lapse_gateway", { closing, gateway } },
-	{ "lapse_events", { events } },
-	{ "lapse_console", { closing, operators } },
-	{ "lapse_ctl", { closing, operators } },
-	{ "lapse_shop", { shop } },
 };
 
 static const char *const hosts[] = { "%", "localhost" };
@@ -179,7 +81,7 @@ static enum result grant_list(struct granting *granting, const struct grant *gra
 	return result;
 }
 
-static enum result grant_account(struct granting *granting, const struct user *user,
+static enum result grant_account(struct granting *granting, const struct grant_user *user,
 	const char *account, struct error *error)
 {
 	enum result result = grant_one(granting, "SELECT", "t_schema_version", account, error);
@@ -197,10 +99,10 @@ static void note_served(struct granting *granting, const char *account)
 		length == 0 ? "" : ", ", account);
 }
 
-static enum result grant_users(struct granting *granting, struct error *error)
+static enum result grant_everybody(struct granting *granting, struct error *error)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(users) * ARRAY_LENGTH(hosts); i++) {
-		const struct user *user = &users[i / ARRAY_LENGTH(hosts)];
+	for (size_t i = 0; grant_users[i / ARRAY_LENGTH(hosts)].name != NULL; i++) {
+		const struct grant_user *user = &grant_users[i / ARRAY_LENGTH(hosts)];
 		char account[NAME_SIZE];
 
 		(void)text_format(account, sizeof(account), "'%s'@'%s'", user->name,
@@ -233,7 +135,7 @@ static enum result run(struct granting *granting, struct error *error)
 	if (result == RESULT_OK && db_rows_next(schema)) {
 		granting->schema = db_rows_text(schema, 0, NULL);
 		result = strchr(granting->schema, '`') == NULL
-				 ? grant_users(granting, error)
+				 ? grant_everybody(granting, error)
 				 : error_set(RESULT_PERMANENT, error,
 					   "the schema has a quote in its name");
 	}

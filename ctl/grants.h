@@ -1,8 +1,7 @@
 /*
- * grants - what each program's own MySQL user may do: its work and nothing else.
+ * grants - gives what grant_table says to those users that exist.
  *
- * One table, given to those users that exist.  Granting again changes nothing, and a user with more
- * rights keeps them: nothing is ever revoked.
+ * Granting again changes nothing, and a user with more rights keeps them: nothing is ever revoked.
  */
 #ifndef CTL_GRANTS_H
 #define CTL_GRANTS_H
