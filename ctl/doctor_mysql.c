@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
+#include "ctl/doctor_grants.h"
 #include "ctl/doctor_schema.h"
 #include "ctl/finding.h"
 #include "ctl/session.h"
@@ -170,7 +171,7 @@ done:
 }
 
 /* Gives whether the user may see triggers. */
-static bool check_grants(const struct session *session, struct finding_list *list)
+static bool check_own_grants(const struct session *session, struct finding_list *list)
 {
 	struct db_rows *rows = NULL;
 	struct error error = { 0 };
@@ -215,6 +216,7 @@ void doctor_check_mysql(const struct session *session, struct finding_list *list
 	check_durability(session, list);
 	check_read_only(session, list);
 	check_clock(session, list);
-	bool can_see_triggers = check_grants(session, list);
+	bool can_see_triggers = check_own_grants(session, list);
+	doctor_check_grants(session, list);
 	doctor_check_schema(session, can_see_triggers, list);
 }

@@ -1,6 +1,10 @@
 #include "ctl/grant_table.h"
 
-#include <stddef.h>
+#include <string.h>
+
+#include "common/base/compiler.h"
+#include "common/base/result.h"
+#include "common/base/text.h"
 
 /* Changes of t_order: who closes, who takes money, who moves a deadline. */
 #define CLOSE_COLUMNS  "status, close_time, close_reason, close_source, version"
@@ -93,3 +97,72 @@ const struct grant_user grant_users[] = {
 	{ "lapse_shop", { shop } },
 	{ NULL, { NULL } },
 };
+
+const char *const grant_tables[] = { "t_alert", "t_compensation", "t_event_consumed",
+	"t_operator_audit", "t_order", "t_order_item", "t_outbox_event", "t_payment",
+	"t_schema_version", "t_timeout_rule", NULL };
+
+/* ---- one by one */
+
+struct listing {
+	struct grant_right *rights;
+	size_t count;
+};
+
+static void add_right(struct listing *listing, const char *table, const char *privilege,
+	const char *column, size_t column_size)
+{
+	REQUIRE(listing->count < GRANT_RIGHTS_MAX);
+	struct grant_right *right = &listing->rights[listing->count++];
+
+	*right = (struct grant_right){ .table = table };
+	(void)text_clip(
+		right->privilege, sizeof(right->privilege), privilege, strcspn(privilege, " ,"));
+	(void)text_clip(right->column, sizeof(right->column), column, column_size);
+}
+
+/* "SELECT, UPDATE (status, version)" into SELECT, UPDATE of status, UPDATE of version. */
+static void add_rights(struct listing *listing, const char *table, const char *privileges)
+{
+	const char *privilege = privileges;
+	const char *next = privileges;
+
+	while (*next != '\0') {
+		next += strcspn(next, " ,");
+		bool has_columns = text_starts_with(next, " (");
+
+		if (!has_columns)
+			add_right(listing, table, privilege, "", 0);
+		while (has_columns) {
+			next += strspn(next, " (,");
+			size_t size = strcspn(next, ",)");
+
+			add_right(listing, table, privilege, next, size);
+			next += size;
+			has_columns = *next == ',';
+		}
+		next += strspn(next, "), ");
+		privilege = next;
+	}
+}
+
+static void add_list(struct listing *listing, const struct grant *grant)
+{
+	for (; grant != NULL && grant->privileges != NULL; grant++) {
+		if (grant->table != NULL)
+			add_rights(listing, grant->table, grant->privileges);
+		for (size_t i = 0; grant->table == NULL && grant_tables[i] != NULL; i++)
+			add_rights(listing, grant_tables[i], grant->privileges);
+	}
+}
+
+size_t grant_table_list(
+	const struct grant_user *user, struct grant_right rights_out[GRANT_RIGHTS_MAX])
+{
+	struct listing listing = { .rights = rights_out };
+
+	add_rights(&listing, "t_schema_version", "SELECT");
+	for (size_t i = 0; i < ARRAY_LENGTH(user->lists); i++)
+		add_list(&listing, user->lists[i]);
+	return listing.count;
+}
