@@ -10,6 +10,7 @@ struct access;
 struct database;
 struct db;
 struct gateway_settings;
+struct payments;
 struct rules;
 
 struct context {
@@ -17,6 +18,7 @@ struct context {
 	struct database *database;
 	struct access *access;
 	struct rules *rules;
+	struct payments *payments;
 	struct db *grouped;     /* during a group, see group.h; else NULL */
 	uint64_t stop_ms;       /* when a stop request was seen first; 0: there is none */
 	uint64_t busy_count;    /* requests that were told to come again, for the log */

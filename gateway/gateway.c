@@ -95,6 +95,7 @@ enum result gateway_create(
 	gateway->context.settings = settings;
 	database_create(&settings->mysql, &gateway->context.database);
 	rules_create(RULES_MAX_AGE_MS, &gateway->context.rules);
+	payments_create(&gateway->context.payments);
 	enum result result = access_create(
 		settings->tokens_file, settings->api_rate, &gateway->context.access, error);
 	if (result == RESULT_OK)
@@ -116,6 +117,7 @@ void gateway_destroy(struct gateway **gateway)
 		return;
 	httpd_destroy(&(*gateway)->httpd);
 	access_destroy(&(*gateway)->context.access);
+	payments_destroy(&(*gateway)->context.payments);
 	rules_destroy(&(*gateway)->context.rules);
 	database_destroy(&(*gateway)->context.database);
 	free(*gateway);

@@ -7,6 +7,7 @@
 #include "gateway/context.h"
 #include "gateway/counts.h"
 #include "gateway/database.h"
+#include "gateway/payments.h"
 
 /* A cancel is not among them: close_orders repeats and halves its transactions by itself. */
 static bool is_member(const struct httpd_request *request)
@@ -34,6 +35,11 @@ static bool begin(void *context)
 	return true;
 }
 
+static void settle(void *context)
+{
+	payments_settle(context);
+}
+
 static bool end(void *context)
 {
 	struct context *gateway = context;
@@ -49,4 +55,4 @@ static bool end(void *context)
 	return result == RESULT_OK;
 }
 
-const struct httpd_group group_of_writes = { is_member, begin, end };
+const struct httpd_group group_of_writes = { is_member, begin, settle, end };

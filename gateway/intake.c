@@ -12,23 +12,19 @@
 enum {
 	STATUS_NOT_FOUND = 404,
 	STATUS_METHOD_NOT_ALLOWED = 405,
-	SERVED_AFTER_STOP_MS = 2000, /* what has arrived is served so long, while it is quick */
+	SERVED_AFTER_STOP_MS = 2000,
 };
 
-bool intake_open(
-	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
+/* What has arrived is served a moment longer, then the program has to end. */
+static bool is_too_late(struct context *context)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	respond_add_request_id(request, answer);
 	if (!shutdown_is_requested())
-		return true;
+		return false;
 	if (context->stop_ms == 0)
 		context->stop_ms = now_ms;
-	if (now_ms - context->stop_ms < SERVED_AFTER_STOP_MS)
-		return true;
-	respond_try_again(answer, "this process is about to end");
-	return false;
+	return now_ms - context->stop_ms >= SERVED_AFTER_STOP_MS;
 }
 
 void intake_fail(struct context *context, struct httpd_answer *answer, const char *what,
@@ -55,11 +51,15 @@ void intake_fail(struct context *context, struct httpd_answer *answer, const cha
 	respond_problem(answer, 500, "internal", "the request could not be carried out");
 }
 
-struct db *intake_connect(const struct context *context, struct httpd_answer *answer)
+struct db *intake_connect(struct context *context, struct httpd_answer *answer)
 {
 	struct error error = { .text = "" };
 	struct db *db = NULL;
 
+	if (is_too_late(context)) {
+		respond_try_again(answer, "this process is about to end");
+		return NULL;
+	}
 	if (database_use(context->database, &db, &error) == RESULT_OK)
 		return db;
 	respond_try_again(answer, "the database is away");

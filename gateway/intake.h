@@ -1,6 +1,6 @@
 /*
- * intake - what all requests have in common before and after their own work: the request id, a stop
- * that is near, the connection, the answer to trouble.
+ * intake - what all requests have in common around their own work: a stop that is near, the
+ * connection, the answer to trouble and to what no route takes.
  */
 #ifndef GATEWAY_INTAKE_H
 #define GATEWAY_INTAKE_H
@@ -13,11 +13,9 @@
 struct context;
 struct db;
 
-/* First of all.  false: the program ends too soon to begin something; answered. */
-bool intake_open(
-	struct context *context, const struct httpd_request *request, struct httpd_answer *answer);
-/* The connection to MySQL; NULL: it is away, answered. */
-struct db *intake_connect(const struct context *context, struct httpd_answer *answer);
+/* The connection to MySQL.  NULL: it is away, or the program ends too soon to begin something;
+ * answered. */
+struct db *intake_connect(struct context *context, struct httpd_answer *answer);
 /* What is to be answered when MySQL did not do what: 503 when it may work later, else 500. */
 void intake_fail(struct context *context, struct httpd_answer *answer, const char *what,
 	enum result result, const struct error *error);

@@ -20,12 +20,12 @@
 static const char orders_path[] = "/v1/orders/";
 static const char cancel_ending[] = "/cancel";
 
-/* Open, admitted and connected; NULL: answered already. */
+/* Admitted and connected; NULL: answered already. */
 static struct db *begin(
 	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
-	if (!intake_open(context, request, answer) ||
-		!access_admit(context->access, request, answer))
+	respond_add_request_id(request, answer);
+	if (!access_admit(context->access, request, answer))
 		return NULL;
 	return intake_connect(context, answer);
 }

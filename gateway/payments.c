@@ -1,15 +1,35 @@
 #include "gateway/payments.h"
 
+#include <assert.h>
+#include <stdlib.h>
+
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/json.h"
+#include "common/order/payment_set.h"
 #include "gateway/context.h"
 #include "gateway/counts.h"
 #include "gateway/intake.h"
 #include "gateway/notice.h"
 #include "gateway/respond.h"
 #include "gateway/settings.h"
+
+static_assert((int)HTTPD_GROUP_MAX <= (int)PAYMENT_SET_MAX, "a group is one set at most");
+
+/* One notice from its request to its answer. */
+struct call {
+	struct notice notice;
+	struct httpd_answer *answer;
+	uint64_t start_us;
+};
+
+/* What a group has taken and not applied yet, and a place for the next. */
+struct payments {
+	struct call calls[HTTPD_GROUP_MAX + 1];
+	size_t count;
+};
 
 static void answer_outcome(struct httpd_answer *answer, const char *outcome, bool is_repeated)
 {
@@ -49,43 +69,42 @@ static void answer_result(const struct notice *notice, const struct payment_resu
 }
 
 /* Once answered with success it is committed. */
-static void apply(struct context *context, const struct notice *notice, struct httpd_answer *answer)
+static void apply(struct context *context, const struct call *call)
 {
 	struct payment_result payment = { .is_repeated = false };
 	struct error error = { .text = "" };
-	struct db *db = intake_connect(context, answer);
+	struct db *db = intake_connect(context, call->answer);
 
 	if (db == NULL)
 		return;
-	enum result result = payment_apply(db, &notice->payment, &payment, &error);
+	enum result result = payment_apply(db, &call->notice.payment, &payment, &error);
 	if (result == RESULT_OK)
-		answer_result(notice, &payment, answer);
+		answer_result(&call->notice, &payment, call->answer);
 	else
-		intake_fail(context, answer, "apply notice", result, &error);
+		intake_fail(context, call->answer, "apply notice", result, &error);
 }
 
-static void take_notice(
-	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
+/* false: it is no payment and has its answer. */
+static bool take_notice(const struct context *context, const struct httpd_request *request,
+	struct httpd_answer *answer, struct notice *notice)
 {
 	const char *merchant_id = context->settings->merchant_id;
-	struct notice notice;
 	struct error error = { .text = "" };
 
-	if (notice_read(request->body, request->body_size, &notice, &error) != RESULT_OK) {
+	if (notice_read(request->body, request->body_size, notice, &error) != RESULT_OK) {
 		respond_problem(answer, 400, "bad_notice", error.text);
-		return;
+		return false;
 	}
-	if (merchant_id != NULL && !text_equals(merchant_id, notice.merchant_id)) {
-		log_notice("notice_of_other_merchant", &notice, "");
+	if (merchant_id != NULL && !text_equals(merchant_id, notice->merchant_id)) {
+		log_notice("notice_of_other_merchant", notice, "");
 		respond_problem(answer, 403, "other_merchant", "merchant_id is not ours");
-		return;
+		return false;
 	}
-	if (!notice.is_paid) {
-		log_notice("notice_ignored", &notice, "IGNORED");
+	if (!notice->is_paid) {
+		log_notice("notice_ignored", notice, "IGNORED");
 		answer_outcome(answer, "IGNORED", false);
-		return;
 	}
-	apply(context, &notice, answer);
+	return notice->is_paid;
 }
 
 static bool is_signed(const struct context *context, const struct httpd_request *request)
@@ -97,21 +116,8 @@ static bool is_signed(const struct context *context, const struct httpd_request 
 		request->body_size, &secrets, clock_epoch_ms() / 1000);
 }
 
-/* The signature is looked at before anything of the body is. */
-static void notify(
-	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
+static void refuse_signature(struct context *context, struct httpd_answer *answer)
 {
-	if (!intake_open(context, request, answer))
-		return;
-	if (context->settings->notify_secret == NULL) {
-		httpd_add_header(answer, "Retry-After", "60");
-		respond_problem(answer, 503, "not_configured", "LAPSE_NOTIFY_SECRET is not set");
-		return;
-	}
-	if (is_signed(context, request)) {
-		take_notice(context, request, answer);
-		return;
-	}
 	counts_add_auth_failure(COUNTS_AUTH_SIGNATURE);
 	if (log_is_worth_repeating(&context->refused_count))
 		log_warn(log_event("notice_refused"),
@@ -121,11 +127,86 @@ static void notify(
 		answer, 401, "bad_signature", "X-Lapse-Signature is missing, stale or wrong");
 }
 
+/* The signature is looked at before anything of the body is.  false: it has its answer. */
+static bool accept_notice(struct context *context, const struct httpd_request *request,
+	struct httpd_answer *answer, struct notice *notice)
+{
+	respond_add_request_id(request, answer);
+	if (context->settings->notify_secret == NULL) {
+		httpd_add_header(answer, "Retry-After", "60");
+		respond_problem(answer, 503, "not_configured", "LAPSE_NOTIFY_SECRET is not set");
+		return false;
+	}
+	if (!is_signed(context, request)) {
+		refuse_signature(context, answer);
+		return false;
+	}
+	return take_notice(context, request, answer, notice);
+}
+
+static void finish(const struct call *call)
+{
+	counts_add_request(COUNTS_ROUTE_NOTIFY, call->answer->status, call->start_us);
+}
+
 void payments_notify(
 	void *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
-	uint64_t start_us = clock_now_us();
+	struct context *gateway = context;
+	struct payments *payments = gateway->payments;
+	struct call *call = &payments->calls[payments->count];
 
-	notify(context, request, answer);
-	counts_add_request(COUNTS_ROUTE_NOTIFY, answer->status, start_us);
+	call->answer = answer;
+	call->start_us = clock_now_us();
+	if (accept_notice(gateway, request, answer, &call->notice)) {
+		if (gateway->grouped != NULL) {
+			payments->count++;
+			return;
+		}
+		apply(gateway, call);
+	}
+	finish(call);
+}
+
+/* Marks those that need nothing more.  When it fails, all are applied one by one. */
+static void apply_set(struct context *context, struct payment_entry entries[HTTPD_GROUP_MAX])
+{
+	const struct payments *payments = context->payments;
+	struct error error = { .text = "" };
+
+	for (size_t i = 0; i < payments->count; i++)
+		entries[i] = (struct payment_entry){ &payments->calls[i].notice.payment, false };
+	if (payments->count > 1 &&
+		payment_set_apply(context->grouped, entries, payments->count, &error) != RESULT_OK)
+		log_debug(log_event("notices_taken_apart"), log_text("error", error.text));
+}
+
+void payments_settle(struct context *context)
+{
+	static const struct payment_result applied = { .outcome = PAYMENT_OUTCOME_APPLIED };
+	struct payments *payments = context->payments;
+	struct payment_entry entries[HTTPD_GROUP_MAX];
+
+	apply_set(context, entries);
+	for (size_t i = 0; i < payments->count; i++) {
+		struct call *call = &payments->calls[i];
+
+		if (entries[i].is_applied)
+			answer_result(&call->notice, &applied, call->answer);
+		else
+			apply(context, call);
+		finish(call);
+	}
+	payments->count = 0;
+}
+
+void payments_create(struct payments **payments_out)
+{
+	*payments_out = memory_allocate(sizeof(**payments_out));
+}
+
+void payments_destroy(struct payments **payments)
+{
+	free(*payments);
+	*payments = NULL;
 }

@@ -167,7 +167,10 @@ static void handle_group(struct httpd *httpd, struct httpd_answer answers[HTTPD_
 
 	for (size_t i = 0; i < count; i++)
 		handle(httpd, httpd->gathered[i], &answers[i]);
-	if (!is_group || group->end(httpd->settings.context))
+	if (!is_group)
+		return;
+	group->settle(httpd->settings.context);
+	if (group->end(httpd->settings.context))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		free(answers[i].body_adopt);

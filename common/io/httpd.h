@@ -67,7 +67,8 @@ struct httpd_constant {
  * end, and no answer leaves before end.  A lone one runs without. */
 struct httpd_group {
 	bool (*is_member)(const struct httpd_request *request);
-	bool (*begin)(void *context); /* false: each is handled for itself */
+	bool (*begin)(void *context);  /* false: each is handled for itself */
+	void (*settle)(void *context); /* what handlers put off; fills their answers */
 	/* false: nothing holds of what the handlers did; each is handled again, for itself. */
 	bool (*end)(void *context);
 };
@@ -85,8 +86,7 @@ struct httpd_settings {
 	size_t body_max; /* bytes; more is answered 413 */
 	uint32_t connection_max;
 	uint32_t connection_per_address_max; /* 0: no limit of its own */
-	/* For a client to send its request and take the answer, and for a kept connection until
-	 * the next request is complete. */
+	/* To send a request and take its answer, and for a kept connection until the next one. */
 	uint64_t time_limit_ms;
 };
 

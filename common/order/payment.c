@@ -67,7 +67,7 @@ enum result payment_apply(struct db *db, const struct payment_notice *notice,
 	for (int i = 0; i < TRY_MAX && looks < LOOK_MAX && result == RESULT_CONFLICT; i++) {
 		struct payment_judgement judgement = { .db = db, .notice = notice };
 
-		if (i > 0 && db_last_errno(db) != PAYMENT_JUDGE_DUPLICATE)
+		if (i > 0 && db_last_errno(db) != PAYMENT_ROWS_DUPLICATE)
 			clock_wait_ms(random_up_to(PAUSE_MAX_MS));
 		result = apply_once(&judgement, i > 0, result_out, error);
 		db_rollback(db); /* does nothing after a commit */

@@ -1,22 +1,8 @@
 #include "common/order/payment_judge.h"
 
-#include <inttypes.h>
-
 #include "common/base/text.h"
 #include "common/io/db.h"
-
-enum {
-	PAYLOAD_SIZE = 320
-};
-
-/* The event of an outcome; NULL: none. */
-static const char *const event_types[] = {
-	[PAYMENT_OUTCOME_APPLIED] = "ORDER_PAID",
-	[PAYMENT_OUTCOME_LATE] = "PAYMENT_LATE",
-	[PAYMENT_OUTCOME_DUPLICATE] = "PAYMENT_DUPLICATE",
-	[PAYMENT_OUTCOME_MISMATCH] = "PAYMENT_MISMATCH",
-	[PAYMENT_OUTCOME_UNKNOWN_ORDER] = NULL,
-};
+#include "common/order/payment_rows.h"
 
 static enum payment_outcome outcome_of(const char *name)
 {
@@ -99,24 +85,10 @@ static enum result lock_order(struct payment_judgement *judgement, struct error 
 	return result == RESULT_NONE ? RESULT_OK : result;
 }
 
-/* The one place where an order becomes PAID. */
-static enum result pay_order(
-	struct payment_judgement *judgement, bool *is_paid_out, struct error *error)
+static bool is_payable(const struct payment_order *order)
 {
-	static const char sql[] =
-		"UPDATE t_order FORCE INDEX (PRIMARY) SET status = 'PAID', "
-		"pay_time = UTC_TIMESTAMP(3), version = version + 1 "
-		"WHERE id = ? AND status = 'UNPAID' AND amount_cents = ? AND currency = ? "
-		"AND (expire_time IS NULL OR expire_time > UTC_TIMESTAMP(3))";
-	const struct payment_notice *notice = judgement->notice;
-	const struct db_param params[] = { db_uint(judgement->order.id),
-		db_int(notice->amount_cents), db_text(notice->currency) };
-	uint64_t changed = 0;
-	enum result result =
-		db_execute(judgement->db, sql, params, ARRAY_LENGTH(params), &changed, error);
-
-	*is_paid_out = result == RESULT_OK && changed == 1;
-	return result;
+	return order->is_there && order->is_in_money && !order->is_past &&
+	       text_equals(order->status, "UNPAID");
 }
 
 /* Why the order takes no money.  Of one that looked payable the deadline has passed just now. */
@@ -135,96 +107,47 @@ static enum payment_outcome read_why(const struct payment_order *order)
 
 static enum result decide(struct payment_judgement *judgement, struct error *error)
 {
-	bool is_paid = false;
+	const struct payment_order *order = &judgement->order;
+	uint64_t paid = 0;
 	enum result result = lock_order(judgement, error);
 
-	if (result == RESULT_OK && judgement->order.is_there)
-		result = pay_order(judgement, &is_paid, error);
-	judgement->outcome = is_paid ? PAYMENT_OUTCOME_APPLIED : read_why(&judgement->order);
+	if (result == RESULT_OK && is_payable(order))
+		result = payment_rows_pay(judgement->db, &order->id, 1, &paid, error);
+	bool is_paid = paid == 1;
+	judgement->outcome = is_paid ? PAYMENT_OUTCOME_APPLIED : read_why(order);
 	/* Where no money came, none goes back. */
 	judgement->is_refunded = judgement->notice->amount_cents > 0 && !is_paid &&
-				 (judgement->order.is_there || judgement->refunds_unknown);
+				 (order->is_there || judgement->refunds_unknown);
 	return result;
 }
 
-/* Keys need no escapes in JSON. */
-static void write_payload(const struct payment_notice *notice, char payload[PAYLOAD_SIZE])
+static enum result update_trade(const struct payment_judgement *judgement, struct error *error)
 {
-	(void)text_format(payload, PAYLOAD_SIZE,
-		"{\"channel\":\"%s\",\"trade_no\":\"%s\",\"amount_cents\":%" PRId64
-		",\"currency\":\"%s\"}",
-		notice->channel, notice->trade_no, notice->amount_cents, notice->currency);
-}
-
-/* A trade is judged once, so a refund that is there already is a fault, and a loud one. */
-static enum result insert_refund(
-	struct db *db, const struct payment_notice *notice, struct error *error)
-{
-	static const char sql[] = "INSERT INTO t_compensation "
-				  "(kind, target, idempotency_key, order_no, payload) "
-				  "VALUES ('REFUND', 'refund', ?, ?, ?)";
-	char key[TEXT_IDEMPOTENCY_KEY_SIZE];
-	char payload[PAYLOAD_SIZE];
-
-	(void)text_format(key, sizeof(key), "refund:%s:%s", notice->channel, notice->trade_no);
-	write_payload(notice, payload);
-	const struct db_param params[] = { db_text(key), db_text(notice->order_no),
-		db_text(payload) };
-	return db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error);
-}
-
-static enum result insert_event(struct db *db, const struct payment_notice *notice,
-	const struct payment_order *order, enum payment_outcome outcome, struct error *error)
-{
-	static const char sql[] = "INSERT INTO t_outbox_event (event_type, order_no, payload, "
-				  "trace_parent) VALUES (?, ?, ?, ?)";
-	char payload[PAYLOAD_SIZE];
-
-	if (event_types[outcome] == NULL)
-		return RESULT_OK;
-	write_payload(notice, payload);
-	const struct db_param params[] = { db_text(event_types[outcome]), db_text(notice->order_no),
-		db_text(payload),
-		db_text(order->trace_parent[0] == '\0' ? NULL : order->trace_parent) };
-	return db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error);
-}
-
-static enum result store_trade(const struct payment_judgement *judgement, struct error *error)
-{
-	static const char insert_sql[] =
-		"INSERT INTO t_payment (outcome, refund_state, channel, trade_no, order_no, "
-		"amount_cents, currency) VALUES (?, ?, ?, ?, ?, ?, ?)";
-	static const char update_sql[] =
+	static const char sql[] =
 		"UPDATE t_payment SET outcome = ?, refund_state = ?, updated_at = UTC_TIMESTAMP(3) "
 		"WHERE id = ?";
-	const struct payment_notice *notice = judgement->notice;
-	const struct db_param update[] = { db_text(payment_outcome_names[judgement->outcome]),
+	const struct db_param params[] = { db_text(payment_outcome_names[judgement->outcome]),
 		db_text(judgement->is_refunded ? "PENDING" : "NONE"),
 		db_uint(judgement->stored.id) };
-	const struct db_param insert[] = { update[0], update[1], db_text(notice->channel),
-		db_text(notice->trade_no), db_text(notice->order_no), db_int(notice->amount_cents),
-		db_text(notice->currency) };
 
-	if (judgement->stored.is_there)
-		return db_execute(
-			judgement->db, update_sql, update, ARRAY_LENGTH(update), NULL, error);
-	enum result result =
-		db_execute(judgement->db, insert_sql, insert, ARRAY_LENGTH(insert), NULL, error);
-	if (result == RESULT_PERMANENT && db_last_errno(judgement->db) == PAYMENT_JUDGE_DUPLICATE)
-		return RESULT_CONFLICT; /* this trade is known: look at it first */
-	return result;
+	return db_execute(judgement->db, sql, params, ARRAY_LENGTH(params), NULL, error);
 }
 
 enum result payment_judge_run(struct payment_judgement *judgement, struct error *error)
 {
+	struct db *db = judgement->db;
 	enum result result = decide(judgement, error);
+	struct payment_row row = { .notice = judgement->notice,
+		.outcome = judgement->outcome,
+		.is_refunded = judgement->is_refunded };
 
+	(void)text_copy(row.trace_parent, sizeof(row.trace_parent), judgement->order.trace_parent);
 	if (result == RESULT_OK)
-		result = store_trade(judgement, error);
+		result = judgement->stored.is_there ? update_trade(judgement, error)
+						    : payment_rows_insert(db, &row, 1, error);
 	if (result == RESULT_OK)
-		result = insert_event(judgement->db, judgement->notice, &judgement->order,
-			judgement->outcome, error);
-	if (result == RESULT_OK && judgement->is_refunded)
-		result = insert_refund(judgement->db, judgement->notice, error);
+		result = payment_rows_tell(db, &row, 1, error);
+	if (result == RESULT_OK && row.is_refunded)
+		result = payment_rows_refund(db, row.notice, error);
 	return result;
 }

@@ -10,12 +10,10 @@
 #include <stdint.h>
 
 #include "common/base/result.h"
-#include "common/order/payment.h"
+#include "common/order/payment_rows.h"
 
 enum {
-	PAYMENT_JUDGE_STATUS_SIZE = 16,
-	PAYMENT_JUDGE_TRACE_SIZE = 64 + 1,
-	PAYMENT_JUDGE_DUPLICATE = 1062, /* db_last_errno: the trade is known */
+	PAYMENT_JUDGE_STATUS_SIZE = 16
 };
 
 /* What the table knows about a trade. */
@@ -34,7 +32,7 @@ struct payment_order {
 	char status[PAYMENT_JUDGE_STATUS_SIZE];
 	bool is_past;     /* its deadline */
 	bool is_in_money; /* amount and currency are those of the notice */
-	char trace_parent[PAYMENT_JUDGE_TRACE_SIZE];
+	char trace_parent[PAYMENT_ROWS_TRACE_SIZE];
 };
 
 /* One transaction; db, notice and refunds_unknown are given. */
@@ -56,7 +54,7 @@ bool payment_judge_is_final(const struct payment_stored *stored);
 /*
  * Pays the order or reads why not, stores the trade and writes its event and its refund task.
  * CONFLICT: a race was lost, somebody holds the order (is_held), or the trade is known although
- * nobody has looked (PAYMENT_JUDGE_DUPLICATE): begin again.
+ * nobody has looked (PAYMENT_ROWS_DUPLICATE): begin again.
  */
 MUST_USE enum result payment_judge_run(struct payment_judgement *judgement, struct error *error);
 

@@ -199,6 +199,38 @@ START_TEST(one_that_loses_a_race_does_not_take_the_others_along)
 }
 END_TEST
 
+/* Two for one order, one for an order that somebody holds, one with too little. */
+START_TEST(notices_that_come_together_are_judged_as_if_alone)
+{
+	static const char *const plain[] = { "OPEN1", "OPEN2", "OPEN3" };
+	struct query *other = NULL;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
+		orders_insert_one(query, plain[i], 60000);
+	orders_insert_one(query, "HELD", 60000);
+	orders_insert_one(query, "LESS", 60000);
+	query_create(sandbox_mysql_url(sandbox), &other);
+	query_run(other, "START TRANSACTION");
+	query_run(other, "SELECT 1 FROM t_order WHERE order_no = 'HELD' FOR UPDATE");
+	hold_gateway();
+	for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
+		add(NULL, plain[i], 9900);
+	add(NULL, "OPEN1", 9900);
+	add(NULL, "HELD", 9900);
+	add(NULL, "LESS", 9899);
+	let_go();
+	await_answers();
+	query_destroy(&other);
+	for (size_t i = 0; i < caller_count; i++)
+		ck_assert_uint_eq(status(i), i == 4 ? 503 : 200);
+	query_expect(query, "3 1 1",
+		"SELECT SUM(outcome = 'APPLIED'), SUM(outcome = 'DUPLICATE' AND order_no = "
+		"'OPEN1'), SUM(outcome = 'MISMATCH' AND order_no = 'LESS') FROM t_payment");
+	query_expect(query, "3", "SELECT COUNT(*) FROM t_order WHERE status = 'PAID'");
+	query_expect(query, "2", "SELECT COUNT(*) FROM t_compensation WHERE kind = 'REFUND'");
+}
+END_TEST
+
 static void die_at(const char *failpoint)
 {
 	sandbox_set(sandbox, "FAILPOINT", "%s", failpoint);
@@ -234,6 +266,31 @@ START_TEST(a_death_behind_the_common_commit_doubles_nothing)
 }
 END_TEST
 
+START_TEST(a_death_while_notices_are_applied_together_leaves_nothing)
+{
+	orders_insert_one(query, "OPEN1", 60000);
+	orders_insert_one(query, "OPEN2", 60000);
+	sandbox_set(sandbox, "FAILPOINT", "before_set_commit");
+	hold_gateway();
+	sandbox_unset(sandbox, "FAILPOINT");
+	add(NULL, "OPEN1", 9900);
+	add(NULL, "OPEN2", 9900);
+	let_go();
+	await_answers();
+	ck_assert_uint_eq(status(0), STATUS_NONE);
+	ck_assert_uint_eq(status(1), STATUS_NONE);
+	query_expect(query, "0", "SELECT COUNT(*) FROM t_payment");
+	gateway_start_again(&gateway);
+	caller_count = 0;
+	add(NULL, "OPEN1", 9900);
+	add(NULL, "OPEN2", 9900);
+	await_answers();
+	ck_assert_uint_eq(status(0), 200);
+	ck_assert_uint_eq(status(1), 200);
+	query_expect(query, "2 2", "SELECT COUNT(*), SUM(outcome = 'APPLIED') FROM t_payment");
+}
+END_TEST
+
 int main(void)
 {
 	const struct runner_fixture fixture = { set_up, tear_down };
@@ -241,9 +298,11 @@ int main(void)
 		those_who_come_together_are_all_served,
 		each_gets_its_own_answer,
 		one_that_loses_a_race_does_not_take_the_others_along,
+		notices_that_come_together_are_judged_as_if_alone,
 #ifdef LAPSE_FAILPOINTS
 		a_death_before_the_common_commit_leaves_nothing,
 		a_death_behind_the_common_commit_doubles_nothing,
+		a_death_while_notices_are_applied_together_leaves_nothing,
 #endif
 	};
 
