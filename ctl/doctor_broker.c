@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 #include "common/io/broker.h"
 #include "common/order/topology.h"
+#include "ctl/doctor_clock.h"
 #include "ctl/doctor_policy.h"
 #include "ctl/finding.h"
 #include "ctl/queues.h"
@@ -136,6 +137,7 @@ static void check_what_is_there(
 	check_version(queues->server, mode == TOPOLOGY_MODE_PLUGIN, list);
 	check_queues(session, queues, list);
 	doctor_check_policies(session, list);
+	doctor_check_broker_clock(session, broker, list);
 	broker_disconnect(broker);
 	broker_destroy(&broker);
 }

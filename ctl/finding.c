@@ -91,12 +91,22 @@ void finding_fail(struct finding_list *list, const char *name, const char *forma
 	va_end(arguments);
 }
 
-bool finding_list_has_failed(const struct finding_list *list)
+static bool has_level(const struct finding_list *list, enum level level)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (list->findings[i].level == LEVEL_FAIL)
+		if (list->findings[i].level == level)
 			return true;
 	return false;
+}
+
+bool finding_list_has_failed(const struct finding_list *list)
+{
+	return has_level(list, LEVEL_FAIL);
+}
+
+bool finding_list_has_warned(const struct finding_list *list)
+{
+	return has_level(list, LEVEL_WARN);
 }
 
 static const char *find_color(const struct output *output, enum level level)

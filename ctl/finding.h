@@ -24,6 +24,7 @@ void finding_fail(struct finding_list *list, const char *name, const char *forma
 	PRINTF_LIKE(3, 4);
 
 bool finding_list_has_failed(const struct finding_list *list);
+bool finding_list_has_warned(const struct finding_list *list);
 void finding_list_print(const struct finding_list *list, const struct output *output);
 
 #endif

@@ -138,9 +138,11 @@ static bool read_number(const amqp_field_value_t *value, int64_t *number_out)
 	}
 }
 
-/* The first entry of x-death is the latest death: why, and in which queue. */
+/* The first entry of x-death is the latest death: why, in which queue, and when. */
 static void read_death(const amqp_field_value_t *value, struct broker_delivery *delivery)
 {
+	int64_t time_s = 0;
+
 	if (value->kind != AMQP_FIELD_KIND_ARRAY || value->value.array.num_entries == 0)
 		return;
 	const amqp_field_value_t *latest = &value->value.array.entries[0];
@@ -154,6 +156,9 @@ static void read_death(const amqp_field_value_t *value, struct broker_delivery *
 			read_text(&entry->value, delivery->reason, sizeof(delivery->reason));
 		else if (has_key(entry, "queue") && delivery->origin[0] == '\0')
 			read_text(&entry->value, delivery->origin, sizeof(delivery->origin));
+		else if (has_key(entry, "time") && read_number(&entry->value, &time_s) &&
+			 time_s > 0)
+			delivery->death_s = (uint64_t)time_s;
 	}
 }
 

@@ -47,6 +47,7 @@ struct broker_delivery {
 	char trace_parent[BROKER_NAME_SIZE];
 	char reason[BROKER_NAME_SIZE]; /* x-lapse-reason, or the first x-death reason */
 	char origin[BROKER_NAME_SIZE]; /* x-lapse-origin, or the first x-death queue */
+	uint64_t death_s;              /* time of the first x-death, by the broker; 0: none */
 	const uint8_t *body;           /* not NUL-terminated; valid until the next call on broker */
 	size_t body_size;              /* at most BROKER_BODY_MAX */
 	bool is_body_cut;              /* it was longer */

@@ -89,6 +89,7 @@ START_TEST(a_fleet_that_runs_has_no_failing_check)
 	expect("delay_mode", "ok", "LAPSE_DELAY=auto");
 	expect("stock", "ok", "answers");
 	expect("policy", "ok", NULL);
+	expect("broker_clock", "ok", "less than 3 s");
 	sandbox_stop_all(sandbox, WAIT_LIMIT_MS);
 	expect("consumers", "fail", "start lapse-consumer");
 }

@@ -254,6 +254,8 @@ START_TEST(the_command_line_acts_under_its_own_user)
 	ck_assert_int_eq(operator_run(sandbox, "list parked", NULL), EXIT_STATUS_OK);
 	ck_assert_int_eq(operator_run(sandbox, "verify", NULL), EXIT_STATUS_OK);
 	ck_assert_int_eq(operator_run(sandbox, "doctor", "delay_mode: "), EXIT_STATUS_OK);
+	ck_assert_int_eq(
+		operator_run(sandbox, "doctor", "this user may make no queue"), EXIT_STATUS_OK);
 	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_operator_audit "
 					     "WHERE result = 'ok'"),
 		6);

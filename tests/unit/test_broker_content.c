@@ -65,7 +65,10 @@ static amqp_table_entry_t text_entry(const char *key, const char *text)
 static void deliver_with_death(amqp_table_entry_t *headers, int count)
 {
 	amqp_table_entry_t death[] = { text_entry("reason", "delivery_limit"),
-		text_entry("queue", "lapse.timeout.due") };
+		text_entry("queue", "lapse.timeout.due"),
+		{ .key = amqp_cstring_bytes("time"),
+			.value = { .kind = AMQP_FIELD_KIND_TIMESTAMP,
+				.value = { .u64 = 1769854863 } } } };
 	amqp_field_value_t deaths[2] = { { .kind = AMQP_FIELD_KIND_TABLE } };
 	amqp_basic_properties_t properties = { ._flags = AMQP_BASIC_HEADERS_FLAG,
 		.headers = { count, headers } };
@@ -85,6 +88,7 @@ START_TEST(the_reason_is_ours_and_else_that_of_the_broker)
 	deliver_with_death(headers, 1);
 	ck_assert_str_eq(delivery.reason, "delivery_limit");
 	ck_assert_str_eq(delivery.origin, "lapse.timeout.due");
+	ck_assert_uint_eq(delivery.death_s, 1769854863);
 	deliver_with_death(headers, ARRAY_LENGTH(headers));
 	ck_assert_str_eq(delivery.reason, "no JSON");
 	ck_assert_str_eq(delivery.origin, "elsewhere");
