@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct access;
+struct creations;
 struct database;
 struct db;
 struct gateway_settings;
@@ -18,6 +19,7 @@ struct context {
 	struct database *database;
 	struct access *access;
 	struct rules *rules;
+	struct creations *creations;
 	struct payments *payments;
 	struct db *grouped;     /* during a group, see group.h; else NULL */
 	uint64_t stop_ms;       /* when a stop request was seen first; 0: there is none */

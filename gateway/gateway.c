@@ -11,6 +11,7 @@
 #include "gateway/access.h"
 #include "gateway/context.h"
 #include "gateway/counts.h"
+#include "gateway/creations.h"
 #include "gateway/database.h"
 #include "gateway/group.h"
 #include "gateway/intake.h"
@@ -31,7 +32,7 @@ struct gateway {
 };
 
 static const struct httpd_route routes[] = {
-	{ "POST", "/v1/orders", orders_create },
+	{ "POST", "/v1/orders", creations_handle },
 	{ "POST", "/v1/orders/*/cancel", orders_cancel },
 	{ "GET", "/v1/orders/*", orders_read },
 	{ "POST", "/v1/payments/notify", payments_notify },
@@ -95,6 +96,7 @@ enum result gateway_create(
 	gateway->context.settings = settings;
 	database_create(&settings->mysql, &gateway->context.database);
 	rules_create(RULES_MAX_AGE_MS, &gateway->context.rules);
+	creations_create(&gateway->context.creations);
 	payments_create(&gateway->context.payments);
 	enum result result = access_create(
 		settings->tokens_file, settings->api_rate, &gateway->context.access, error);
@@ -118,6 +120,7 @@ void gateway_destroy(struct gateway **gateway)
 	httpd_destroy(&(*gateway)->httpd);
 	access_destroy(&(*gateway)->context.access);
 	payments_destroy(&(*gateway)->context.payments);
+	creations_destroy(&(*gateway)->context.creations);
 	rules_destroy(&(*gateway)->context.rules);
 	database_destroy(&(*gateway)->context.database);
 	free(*gateway);

@@ -6,6 +6,7 @@
 #include "common/io/db_group.h"
 #include "gateway/context.h"
 #include "gateway/counts.h"
+#include "gateway/creations.h"
 #include "gateway/database.h"
 #include "gateway/payments.h"
 
@@ -37,6 +38,7 @@ static bool begin(void *context)
 
 static void settle(void *context)
 {
+	creations_settle(context);
 	payments_settle(context);
 }
 

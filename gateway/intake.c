@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "common/base/shutdown.h"
 #include "common/io/db_group.h"
+#include "gateway/access.h"
 #include "gateway/context.h"
 #include "gateway/counts.h"
 #include "gateway/database.h"
@@ -64,6 +65,15 @@ struct db *intake_connect(struct context *context, struct httpd_answer *answer)
 		return db;
 	respond_try_again(answer, "the database is away");
 	return NULL;
+}
+
+struct db *intake_begin(
+	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
+{
+	respond_add_request_id(request, answer);
+	if (!access_admit(context->access, request, answer))
+		return NULL;
+	return intake_connect(context, answer);
 }
 
 void intake_refuse(void *context, const struct httpd_request *request, struct httpd_answer *answer)

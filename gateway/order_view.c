@@ -4,6 +4,7 @@
 
 #include "common/base/text.h"
 #include "common/io/db.h"
+#include "common/io/db_list.h"
 #include "common/io/json.h"
 #include "common/order/creation.h"
 
@@ -145,13 +146,14 @@ static enum result add_list(struct db *db, struct json *root, const char *order_
 	return result == RESULT_NONE ? RESULT_OK : result;
 }
 
-static enum result add_order(
-	struct db *db, struct json *root, const char *order_no, struct error *error)
+#define ORDER_COLUMNS                                                                            \
+	"SELECT order_no, user_id, amount_cents, currency, status, " CREATED_AT ", " EXPIRE_TIME \
+	", " PAY_TIME ", " CLOSE_TIME ", close_reason, close_source, "                           \
+	"IF(close_reason = 'TIMEOUT', " LATENESS ", NULL) FROM t_order WHERE order_no IN "
+
+/* The next of the rows that ORDER_COLUMNS gives. */
+static void add_order(struct json *root, const struct db_rows *rows)
 {
-	static const char sql[] =
-		"SELECT order_no, user_id, amount_cents, currency, status, " CREATED_AT
-		", " EXPIRE_TIME ", " PAY_TIME ", " CLOSE_TIME ", close_reason, close_source, "
-		"IF(close_reason = 'TIMEOUT', " LATENESS ", NULL) FROM t_order WHERE order_no = ?";
 	static const struct member members[] = { { "order_no", MEMBER_TEXT },
 		{ "user_id", MEMBER_ID }, { "amount_cents", MEMBER_INT },
 		{ "currency", MEMBER_TEXT }, { "status", MEMBER_TEXT },
@@ -159,16 +161,22 @@ static enum result add_order(
 		{ "pay_time", MEMBER_TEXT }, { "close_time", MEMBER_TEXT },
 		{ "close_reason", MEMBER_TEXT }, { "close_source", MEMBER_TEXT },
 		{ "lateness_ms", MEMBER_INT } };
+
+	set_members(root, rows, members, ARRAY_LENGTH(members));
+	/* Never at once, but never at all: said in so many words. */
+	if (db_rows_is_null(rows, 6))
+		json_set_text(root, "expire_time", NULL);
+}
+
+static enum result read_order(
+	struct db *db, struct json *root, const char *order_no, struct error *error)
+{
 	const struct db_param param = db_text(order_no);
 	struct db_rows *rows = NULL;
-	enum result result = db_query(db, sql, &param, 1, &rows, error);
+	enum result result = db_query(db, ORDER_COLUMNS "(?)", &param, 1, &rows, error);
 
-	if (result == RESULT_OK && db_rows_next(rows)) {
-		set_members(root, rows, members, ARRAY_LENGTH(members));
-		/* Never at once, but never at all: said in so many words. */
-		if (db_rows_is_null(rows, 6))
-			json_set_text(root, "expire_time", NULL);
-	}
+	if (db_rows_next(rows))
+		add_order(root, rows);
 	db_rows_destroy(&rows);
 	return result;
 }
@@ -178,7 +186,7 @@ enum result order_view_read(
 {
 	static const struct list *const lists[] = { &items, &payments, &tasks, &time_line };
 	struct json *root = json_create_object();
-	enum result result = add_order(db, root, order_no, error);
+	enum result result = read_order(db, root, order_no, error);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(lists) && result == RESULT_OK; i++)
 		result = add_list(db, root, order_no, lists[i], error);
@@ -221,24 +229,57 @@ static void add_first_times(struct json *root)
 	json_adopt(root, time_line.name, &array);
 }
 
-enum result order_view_read_new(
-	struct db *db, const struct creation *creation, struct json **root_out, struct error *error)
+static struct json *view_new(const struct creation *creation, const struct db_rows *rows)
 {
 	static const struct list *const empty[] = { &payments, &tasks };
 	struct json *root = json_create_object();
-	enum result result = add_order(db, root, creation->order_no, error);
 
-	if (result == RESULT_OK) {
-		add_items(root, creation);
-		for (size_t i = 0; i < ARRAY_LENGTH(empty); i++) {
-			struct json *array = json_create_array();
+	add_order(root, rows);
+	add_items(root, creation);
+	for (size_t i = 0; i < ARRAY_LENGTH(empty); i++) {
+		struct json *array = json_create_array();
 
-			json_adopt(root, empty[i]->name, &array);
-		}
-		add_first_times(root);
-	} else {
-		json_destroy(&root);
+		json_adopt(root, empty[i]->name, &array);
 	}
-	*root_out = root;
+	add_first_times(root);
+	return root;
+}
+
+static enum result query_new(struct db *db, const struct creation *const *creations, size_t count,
+	struct db_rows **rows_out, struct error *error)
+{
+	struct db_param params[ORDER_VIEW_MAX];
+	size_t size = db_list_size(count);
+
+	REQUIRE(count > 0 && count <= ORDER_VIEW_MAX);
+	for (size_t i = 0; i < size; i++)
+		params[i] = db_text(creations[i < count ? i : count - 1]->order_no);
+	return db_query(
+		db, db_list_sql(db, ORDER_COLUMNS, "", size), params, size, rows_out, error);
+}
+
+enum result order_view_read_new(struct db *db, const struct creation *const *creations,
+	size_t count, struct json **roots_out, struct error *error)
+{
+	struct db_rows *rows = NULL;
+	enum result result = query_new(db, creations, count, &rows, error);
+	size_t found = 0;
+
+	memset(roots_out, 0, count * sizeof(struct json *));
+	while (db_rows_next(rows)) {
+		const char *order_no = db_rows_text(rows, 0, NULL);
+
+		for (size_t i = 0; i < count; i++) {
+			if (roots_out[i] != NULL || !text_equals(creations[i]->order_no, order_no))
+				continue;
+			roots_out[i] = view_new(creations[i], rows);
+			found++;
+		}
+	}
+	db_rows_destroy(&rows);
+	if (result == RESULT_NONE || (result == RESULT_OK && found != count))
+		result = error_set(RESULT_TEMPORARY, error, "a new order is not there");
+	for (size_t i = 0; i < count && result != RESULT_OK; i++)
+		json_destroy(&roots_out[i]);
 	return result;
 }

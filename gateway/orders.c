@@ -1,37 +1,22 @@
 #include "gateway/orders.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
 #include "common/order/close.h"
 #include "common/report/close_report.h"
-#include "gateway/access.h"
 #include "gateway/context.h"
 #include "gateway/counts.h"
 #include "gateway/intake.h"
-#include "gateway/order_request.h"
 #include "gateway/order_view.h"
 #include "gateway/respond.h"
 
 static const char orders_path[] = "/v1/orders/";
 static const char cancel_ending[] = "/cancel";
 
-/* Admitted and connected; NULL: answered already. */
-static struct db *begin(
-	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
-{
-	respond_add_request_id(request, answer);
-	if (!access_admit(context->access, request, answer))
-		return NULL;
-	return intake_connect(context, answer);
-}
-
-/* The order as it is now. */
-static void answer_order(
+void orders_answer(
 	struct context *context, struct db *db, const char *order_no, struct httpd_answer *answer)
 {
 	struct error error = { .text = "" };
@@ -44,93 +29,6 @@ static void answer_order(
 		respond_problem(answer, 404, "not_found", "there is no such order");
 	else
 		intake_fail(context, answer, "read order", result, &error);
-}
-
-static void answer_created(struct context *context, struct db *db, const struct creation *creation,
-	struct httpd_answer *answer)
-{
-	char location[HTTPD_HEADER_VALUE_SIZE];
-	struct error error = { .text = "" };
-	struct json *root = NULL;
-	enum result result = order_view_read_new(db, creation, &root, &error);
-
-	if (result != RESULT_OK) {
-		intake_fail(context, answer, "read order", result, &error);
-		return;
-	}
-	(void)text_format(location, sizeof(location), "%s%s", orders_path, creation->order_no);
-	httpd_add_header(answer, "Location", location);
-	respond_json(answer, 201, &root);
-}
-
-/* A timeout that the order does not bring along comes from the rules. */
-static enum result find_timeout(const struct context *context, struct db *db,
-	struct order_request *request, struct error *error)
-{
-	struct rule_match match;
-
-	if (request->has_own_timeout)
-		return RESULT_OK;
-	enum result result = rules_find(context->rules, db, &request->attributes, &match, error);
-	if (result != RESULT_OK)
-		return result;
-	request->creation.has_timeout = match.has_timeout;
-	request->creation.timeout_ms = match.timeout_ms;
-	return RESULT_OK;
-}
-
-static void create_read(struct context *context, struct db *db, struct order_request *request,
-	struct httpd_answer *answer)
-{
-	enum creation_outcome outcome = CREATION_OUTCOME_CREATED;
-	struct error error = { .text = "" };
-	enum result result = find_timeout(context, db, request, &error);
-
-	if (result == RESULT_OK)
-		result = creation_run(db, &request->creation, &outcome, &error);
-	if (result != RESULT_OK) {
-		intake_fail(context, answer, "create order", result, &error);
-		return;
-	}
-	switch (outcome) {
-	case CREATION_OUTCOME_CREATED:
-		answer_created(context, db, &request->creation, answer);
-		return;
-	case CREATION_OUTCOME_SAME:
-		answer_order(context, db, request->creation.order_no, answer);
-		return;
-	case CREATION_OUTCOME_DIFFERENT:
-		respond_problem(answer, 409, "order_exists",
-			"this order number is taken by an order with other content");
-		return;
-	}
-}
-
-static void create(
-	struct context *context, const struct httpd_request *request, struct httpd_answer *answer)
-{
-	struct order_request *order = memory_allocate(sizeof(*order));
-	struct error error = { .text = "" };
-	struct db *db = begin(context, request, answer);
-
-	if (db == NULL)
-		goto done;
-	if (order_request_read(request->body, request->body_size, order, &error) != RESULT_OK) {
-		respond_problem(answer, 400, "bad_order", error.text);
-		goto done;
-	}
-	order_request_set_trace(order, httpd_header(request, "traceparent"));
-	create_read(context, db, order, answer);
-done:
-	free(order);
-}
-
-void orders_create(void *context, const struct httpd_request *request, struct httpd_answer *answer)
-{
-	uint64_t start_us = clock_now_us();
-
-	create(context, request, answer);
-	counts_add_request(COUNTS_ROUTE_CREATE, answer->status, start_us);
 }
 
 /* The order number between the prefix and the ending of the path; else it is answered: 404. */
@@ -154,11 +52,11 @@ static bool take_order_no(const char *path, const char *ending, char order_no[TE
 void orders_read(void *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
 	uint64_t start_us = clock_now_us();
-	struct db *db = begin(context, request, answer);
+	struct db *db = intake_begin(context, request, answer);
 	char order_no[TEXT_KEY_SIZE];
 
 	if (db != NULL && take_order_no(request->path, "", order_no, answer))
-		answer_order(context, db, order_no, answer);
+		orders_answer(context, db, order_no, answer);
 	counts_add_request(COUNTS_ROUTE_READ, answer->status, start_us);
 }
 
@@ -167,7 +65,7 @@ static void answer_cancel(struct context *context, struct db *db, const struct c
 {
 	switch (order->outcome) {
 	case CLOSE_OUTCOME_CLOSED:
-		answer_order(context, db, order->order_no, answer);
+		orders_answer(context, db, order->order_no, answer);
 		return;
 	case CLOSE_OUTCOME_ALREADY_PAID:
 		respond_final(answer, "order_paid", "PAID");
@@ -213,7 +111,7 @@ static void cancel(
 void orders_cancel(void *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
 	uint64_t start_us = clock_now_us();
-	struct db *db = begin(context, request, answer);
+	struct db *db = intake_begin(context, request, answer);
 	char order_no[TEXT_KEY_SIZE];
 
 	if (db != NULL && take_order_no(request->path, cancel_ending, order_no, answer))

@@ -25,9 +25,9 @@ struct call {
 	uint64_t start_us;
 };
 
-/* What a group has taken and not applied yet, and a place for the next. */
+/* What a group has taken and not applied yet. */
 struct payments {
-	struct call calls[HTTPD_GROUP_MAX + 1];
+	struct call calls[HTTPD_GROUP_MAX];
 	size_t count;
 };
 
@@ -154,18 +154,16 @@ void payments_notify(
 {
 	struct context *gateway = context;
 	struct payments *payments = gateway->payments;
-	struct call *call = &payments->calls[payments->count];
+	struct call call = { .answer = answer, .start_us = clock_now_us() };
 
-	call->answer = answer;
-	call->start_us = clock_now_us();
-	if (accept_notice(gateway, request, answer, &call->notice)) {
+	if (accept_notice(gateway, request, answer, &call.notice)) {
 		if (gateway->grouped != NULL) {
-			payments->count++;
+			payments->calls[payments->count++] = call;
 			return;
 		}
-		apply(gateway, call);
+		apply(gateway, &call);
 	}
-	finish(call);
+	finish(&call);
 }
 
 /* Marks those that need nothing more.  When it fails, all are applied one by one. */

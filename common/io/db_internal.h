@@ -32,7 +32,7 @@ struct statement {
 struct list_text {
 	struct db_condition condition;
 	size_t size;
-	size_t columns; /* of each row; 0: a list of values */
+	const char *row; /* what is repeated size times; NULL: a list of values */
 	char *sql;
 };
 

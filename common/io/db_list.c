@@ -46,13 +46,18 @@ static bool is_same_condition(const struct db_condition *left, const struct db_c
 	       text_equals(left->column, right->column) && text_equals(left->tail, right->tail);
 }
 
+static bool is_same_row(const char *left, const char *right)
+{
+	return left == NULL || right == NULL ? left == right : text_equals(left, right);
+}
+
 static const struct list_text *find_text(
-	const struct db *db, const struct db_condition *condition, size_t columns, size_t size)
+	const struct db *db, const struct db_condition *condition, const char *row, size_t size)
 {
 	for (size_t i = 0; i < db->list_count; i++) {
 		const struct list_text *list = &db->lists[i];
 
-		if (list->size == size && list->columns == columns &&
+		if (list->size == size && is_same_row(list->row, row) &&
 			is_same_condition(&list->condition, condition))
 			return list;
 	}
@@ -68,7 +73,7 @@ static const char *keep_text(struct db *db, const struct list_text *list)
 
 const char *db_condition_sql(struct db *db, const struct db_condition *condition, size_t size)
 {
-	const struct list_text *known = find_text(db, condition, 0, size);
+	const struct list_text *known = find_text(db, condition, NULL, size);
 	struct list_text list = { .condition = *condition, .size = size };
 
 	if (known != NULL)
@@ -84,36 +89,27 @@ const char *db_list_sql(struct db *db, const char *head, const char *tail, size_
 	return db_condition_sql(db, &condition, size);
 }
 
-/* "head(?,?),(?,?)". */
-static char *write_values(const char *head, size_t columns, size_t size)
+static char *write_rows(const char *head, const char *row, size_t size)
 {
-	size_t head_length = strlen(head);
-	char *sql = memory_allocate(head_length + size * (2 * columns + 2) + 1);
-	char *end = sql + head_length;
+	size_t sql_size = strlen(head) + size * (strlen(row) + 1) + 1;
+	char *sql = memory_allocate(sql_size);
+	size_t used = strlen(head);
 
-	(void)text_copy(sql, head_length + 1, head);
-	for (size_t row = 0; row < size; row++) {
-		if (row > 0)
-			*end++ = ',';
-		*end++ = '(';
-		for (size_t i = 0; i < columns; i++) {
-			*end++ = '?';
-			*end++ = i + 1 < columns ? ',' : ')';
-		}
+	(void)text_copy(sql, sql_size, head);
+	for (size_t i = 0; i < size; i++) {
+		(void)text_format(sql + used, sql_size - used, "%s%s", i == 0 ? "" : ",", row);
+		used += strlen(sql + used);
 	}
-	*end = '\0';
 	return sql;
 }
 
-const char *db_values_sql(struct db *db, const char *head, size_t columns, size_t size)
+const char *db_rows_sql(struct db *db, const char *head, const char *row, size_t size)
 {
-	struct list_text list = {
-		.condition = { head, "", "", false }, .columns = columns, .size = size
-	};
-	const struct list_text *known = find_text(db, &list.condition, columns, size);
+	struct list_text list = { .condition = { head, "", "", false }, .row = row, .size = size };
+	const struct list_text *known = find_text(db, &list.condition, row, size);
 
 	if (known != NULL)
 		return known->sql;
-	list.sql = write_values(head, columns, size);
+	list.sql = write_rows(head, row, size);
 	return keep_text(db, &list);
 }

@@ -30,7 +30,7 @@ struct db_condition {
 };
 const char *db_condition_sql(struct db *db, const struct db_condition *condition, size_t size);
 
-/* "head(?,?),(?,?)" with size rows of 1 or more columns; size is not rounded up. */
-const char *db_values_sql(struct db *db, const char *head, size_t columns, size_t size);
+/* "head row,row" with size rows, see db_insert; size is not rounded up. */
+const char *db_rows_sql(struct db *db, const char *head, const char *row, size_t size);
 
 #endif

@@ -8,82 +8,13 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/io/db.h"
+#include "common/order/creation_rows.h"
 
 enum {
 	TRY_MAX = 6,
 	PAUSE_MAX_MS = 20,
-	ERROR_DUPLICATE = 1062,
 	ERROR_LOCK_WAIT = 1205,
-	ITEM_COLUMNS = 3,
-	CHUNK_MAX = 32, /* items of the longest statement */
 };
-
-#define ROW          "(?, ?, ?)"
-#define ROWS_8       ROW ", " ROW ", " ROW ", " ROW ", " ROW ", " ROW ", " ROW ", " ROW
-#define INSERT_ITEMS "INSERT INTO t_order_item (order_id, sku_id, quantity) VALUES "
-
-/* Few different statements, longest first. */
-static const struct {
-	size_t count;
-	const char *sql;
-} chunks[] = {
-	{ CHUNK_MAX, INSERT_ITEMS ROWS_8 ", " ROWS_8 ", " ROWS_8 ", " ROWS_8 },
-	{ 8, INSERT_ITEMS ROWS_8 },
-	{ 2, INSERT_ITEMS ROW ", " ROW },
-	{ 1, INSERT_ITEMS ROW },
-};
-
-static enum result insert_order(struct db *db, const struct creation *creation, struct error *error)
-{
-	static const char sql[] =
-		"INSERT INTO t_order (order_no, user_id, amount_cents, currency, trace_parent, "
-		"expire_time) VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND)";
-	const struct db_param params[] = { db_text(creation->order_no), db_uint(creation->user_id),
-		db_int(creation->amount_cents), db_text(creation->currency),
-		db_text(creation->trace_parent[0] == '\0' ? NULL : creation->trace_parent),
-		/* NULL makes the sum, and so the deadline, NULL: never. */
-		creation->has_timeout ? db_uint(creation->timeout_ms * 1000) : db_null() };
-
-	return db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error);
-}
-
-static enum result insert_items(
-	struct db *db, const struct creation *creation, uint64_t order_id, struct error *error)
-{
-	struct db_param params[CHUNK_MAX * ITEM_COLUMNS];
-	enum result result = RESULT_OK;
-	size_t done = 0;
-
-	for (size_t chunk = 0; done < creation->item_count && result == RESULT_OK;) {
-		size_t count = chunks[chunk].count;
-
-		if (count > creation->item_count - done) {
-			chunk++;
-			continue;
-		}
-		for (size_t i = 0; i < count; i++) {
-			const struct creation_item *item = &creation->items[done + i];
-
-			params[ITEM_COLUMNS * i] = db_uint(order_id);
-			params[ITEM_COLUMNS * i + 1] = db_text(item->sku_id);
-			params[ITEM_COLUMNS * i + 2] = db_uint(item->quantity);
-		}
-		result = db_execute(
-			db, chunks[chunk].sql, params, ITEM_COLUMNS * count, NULL, error);
-		done += count;
-	}
-	return result;
-}
-
-static enum result insert_event(struct db *db, const struct creation *creation, struct error *error)
-{
-	static const char sql[] = "INSERT INTO t_outbox_event (event_type, order_no, trace_parent) "
-				  "VALUES ('ORDER_CREATED', ?, ?)";
-	const struct db_param params[] = { db_text(creation->order_no),
-		db_text(creation->trace_parent[0] == '\0' ? NULL : creation->trace_parent) };
-
-	return db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error);
-}
 
 static enum result create_once(
 	struct db *db, const struct creation *creation, bool *is_taken_out, struct error *error)
@@ -91,15 +22,16 @@ static enum result create_once(
 	enum result result = db_begin(db, error);
 
 	if (result == RESULT_OK)
-		result = insert_order(db, creation, error);
-	if (result == RESULT_PERMANENT && db_last_errno(db) == ERROR_DUPLICATE) {
+		result = creation_rows_insert_orders(db, &creation, 1, error);
+	if (result == RESULT_PERMANENT && db_last_errno(db) == CREATION_ROWS_DUPLICATE) {
 		*is_taken_out = true;
 		return RESULT_OK;
 	}
+	uint64_t id = db_last_insert_id(db);
 	if (result == RESULT_OK)
-		result = insert_items(db, creation, db_last_insert_id(db), error);
+		result = creation_rows_insert_items(db, &creation, &id, 1, error);
 	if (result == RESULT_OK)
-		result = insert_event(db, creation, error);
+		result = creation_rows_insert_events(db, &creation, 1, error);
 	if (result == RESULT_OK)
 		FAILPOINT("before_commit");
 	result = result == RESULT_OK ? db_commit(db, error) : result;

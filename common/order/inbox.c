@@ -9,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/io/db.h"
+#include "common/io/db_insert.h"
 #include "common/io/db_list.h"
 #include "common/order/compensation.h"
 #include "common/order/subscriber.h"
@@ -180,23 +181,11 @@ static enum result find_tasks(struct recording *recording, struct error *error)
 
 /* ---- writing */
 
-/* Rows of columns values each, in as few statements of a few sizes as there are ones in count. */
-static enum result insert_rows(struct recording *recording, const char *head, size_t columns,
-	size_t count, struct error *error)
+static enum result insert_rows(
+	struct recording *recording, struct db_insertion *insertion, struct error *error)
 {
-	size_t done = 0;
-	enum result result = RESULT_OK;
-
-	while (done < count && result == RESULT_OK) {
-		size_t size = db_list_size(count - done);
-
-		if (size > count - done)
-			size /= 2;
-		result =
-			db_execute(recording->db, db_values_sql(recording->db, head, columns, size),
-				recording->params + done * columns, size * columns, NULL, error);
-		done += size;
-	}
+	insertion->params = recording->params;
+	enum result result = db_insert(recording->db, insertion, error);
 	/* Somebody else recorded the same event a moment ago; or the inbox has forgotten it. */
 	if (result == RESULT_PERMANENT && db_last_errno(recording->db) == ERROR_DUPLICATE)
 		return RESULT_CONFLICT;
@@ -205,9 +194,12 @@ static enum result insert_rows(struct recording *recording, const char *head, si
 
 static enum result insert_consumed(struct recording *recording, struct error *error)
 {
-	static const char head[] = "INSERT INTO t_event_consumed(consumer_name, event_id) VALUES ";
+	struct db_insertion rows = {
+		.head = "INSERT INTO t_event_consumed(consumer_name, event_id) VALUES ",
+		.row = "(?,?)",
+		.columns = CONSUMED_COLUMNS,
+	};
 	struct db_param *param = recording->params;
-	size_t count = 0;
 
 	for (size_t i = 0; i < recording->candidate_count; i++) {
 		const struct candidate *candidate = &recording->candidates[i];
@@ -216,18 +208,20 @@ static enum result insert_consumed(struct recording *recording, struct error *er
 			continue;
 		*param++ = db_text(recording->name);
 		*param++ = db_text(candidate->event->message.event_id);
-		count++;
+		rows.count++;
 	}
-	return error_context(insert_rows(recording, head, CONSUMED_COLUMNS, count, error), error,
-		"record events");
+	return error_context(insert_rows(recording, &rows, error), error, "record events");
 }
 
 static enum result insert_tasks(struct recording *recording, struct error *error)
 {
-	static const char head[] = "INSERT INTO t_compensation"
-				   "(kind, target, idempotency_key, order_no, payload) VALUES ";
+	struct db_insertion rows = {
+		.head = "INSERT INTO t_compensation"
+			"(kind, target, idempotency_key, order_no, payload) VALUES ",
+		.row = "(?,?,?,?,?)",
+		.columns = TASK_COLUMNS,
+	};
 	struct db_param *param = recording->params;
-	size_t count = 0;
 
 	/* In the order in which the events came, which becomes the order of the ids. */
 	qsort(recording->candidates, recording->candidate_count, sizeof(struct candidate),
@@ -245,10 +239,9 @@ static enum result insert_tasks(struct recording *recording, struct error *error
 		*param++ = db_text(event->message.order_no);
 		*param++ = db_bytes(event->document, event->document_size);
 		recording->findings[event - recording->events].is_new = true;
-		count++;
+		rows.count++;
 	}
-	return error_context(insert_rows(recording, head, TASK_COLUMNS, count, error), error,
-		"write webhook tasks");
+	return error_context(insert_rows(recording, &rows, error), error, "write webhook tasks");
 }
 
 static enum result record_for(

@@ -6,7 +6,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
-#include "common/io/db_list.h"
+#include "common/io/db_insert.h"
 #include "common/order/id_list.h"
 
 enum {
@@ -43,11 +43,16 @@ enum result payment_rows_pay(struct db *db, const uint64_t *ids, size_t count,
 enum result payment_rows_insert(
 	struct db *db, const struct payment_row *rows, size_t count, struct error *error)
 {
-	static const char head[] =
-		"INSERT INTO t_payment (outcome, refund_state, channel, trade_no, order_no, "
-		"amount_cents, currency) VALUES ";
 	struct db_param params[PAYMENT_ROWS_MAX * PAYMENT_COLUMNS];
 	struct db_param *param = params;
+	const struct db_insertion insertion = {
+		.head = "INSERT INTO t_payment (outcome, refund_state, channel, trade_no, "
+			"order_no, amount_cents, currency) VALUES ",
+		.row = "(?,?,?,?,?,?,?)",
+		.columns = PAYMENT_COLUMNS,
+		.count = count,
+		.params = params,
+	};
 
 	REQUIRE(count <= PAYMENT_ROWS_MAX);
 	for (size_t i = 0; i < count; i++) {
@@ -61,8 +66,7 @@ enum result payment_rows_insert(
 		*param++ = db_int(notice->amount_cents);
 		*param++ = db_text(notice->currency);
 	}
-	enum result result = db_execute(db, db_values_sql(db, head, PAYMENT_COLUMNS, count), params,
-		count * PAYMENT_COLUMNS, NULL, error);
+	enum result result = db_insert(db, &insertion, error);
 	if (result == RESULT_PERMANENT && db_last_errno(db) == PAYMENT_ROWS_DUPLICATE)
 		return RESULT_CONFLICT;
 	return result;
@@ -80,12 +84,16 @@ static void write_payload(const struct payment_notice *notice, char payload[PAYL
 enum result payment_rows_tell(
 	struct db *db, const struct payment_row *rows, size_t count, struct error *error)
 {
-	static const char head[] = "INSERT INTO t_outbox_event (event_type, order_no, payload, "
-				   "trace_parent) VALUES ";
 	struct db_param params[PAYMENT_ROWS_MAX * EVENT_COLUMNS];
+	struct db_insertion insertion = {
+		.head = "INSERT INTO t_outbox_event (event_type, order_no, payload, trace_parent) "
+			"VALUES ",
+		.row = "(?,?,?,?)",
+		.columns = EVENT_COLUMNS,
+		.params = params,
+	};
 	char(*payloads)[PAYLOAD_SIZE] = NULL;
 	struct db_param *param = params;
-	size_t used = 0;
 
 	REQUIRE(count <= PAYMENT_ROWS_MAX);
 	payloads = memory_allocate_array(count, sizeof(*payloads));
@@ -94,16 +102,13 @@ enum result payment_rows_tell(
 
 		if (event_types[rows[i].outcome] == NULL)
 			continue;
-		write_payload(rows[i].notice, payloads[used]);
+		write_payload(rows[i].notice, payloads[insertion.count]);
 		*param++ = db_text(event_types[rows[i].outcome]);
 		*param++ = db_text(rows[i].notice->order_no);
-		*param++ = db_text(payloads[used++]);
+		*param++ = db_text(payloads[insertion.count++]);
 		*param++ = db_text(trace[0] == '\0' ? NULL : trace);
 	}
-	enum result result = used == 0
-				     ? RESULT_OK
-				     : db_execute(db, db_values_sql(db, head, EVENT_COLUMNS, used),
-					       params, used * EVENT_COLUMNS, NULL, error);
+	enum result result = db_insert(db, &insertion, error);
 	free(payloads);
 	return result;
 }

@@ -142,6 +142,8 @@ START_TEST(those_who_come_together_are_all_served)
 		ck_assert_uint_eq(status(i), 201);
 	ck_assert_int_eq(count_orders(), CALLERS);
 	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_outbox_event"), CALLERS);
+	ck_assert_int_eq(
+		query_number(query, "SELECT COUNT(DISTINCT order_id) FROM t_order_item"), CALLERS);
 }
 END_TEST
 
@@ -251,6 +253,13 @@ START_TEST(a_death_before_the_common_commit_leaves_nothing)
 }
 END_TEST
 
+START_TEST(a_death_while_orders_are_created_together_leaves_nothing)
+{
+	die_at("before_set_commit");
+	ck_assert_int_eq(count_orders(), 0);
+}
+END_TEST
+
 START_TEST(a_death_behind_the_common_commit_doubles_nothing)
 {
 	die_at("after_group_commit");
@@ -301,6 +310,7 @@ int main(void)
 		notices_that_come_together_are_judged_as_if_alone,
 #ifdef LAPSE_FAILPOINTS
 		a_death_before_the_common_commit_leaves_nothing,
+		a_death_while_orders_are_created_together_leaves_nothing,
 		a_death_behind_the_common_commit_doubles_nothing,
 		a_death_while_notices_are_applied_together_leaves_nothing,
 #endif
