@@ -20,8 +20,8 @@ enum {
 MUST_USE enum result order_view_read(
 	struct db *db, const char *order_no, struct json **root_out, struct error *error);
 /*
- * The same documents of count orders (at most ORDER_VIEW_MAX) that were created just now and have no
- * history to look up, in their order.  OK: the caller owns all of them; else there are none.
+ * The same documents of count orders (at most ORDER_VIEW_MAX) that were created just now, so have
+ * no history to look up; in their order.  OK: the caller owns all of them; else there are none.
  */
 MUST_USE enum result order_view_read_new(struct db *db, const struct creation *const *creations,
 	size_t count, struct json **roots_out, struct error *error);
