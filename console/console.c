@@ -185,6 +185,7 @@ enum result console_create(
 	struct console *console = memory_allocate(sizeof(*console));
 
 	*console_out = NULL;
+	memory_return_early(); /* pages are of every size */
 	console->context.settings = settings;
 	console->context.language = (enum language)settings->language;
 	set_secret(console);

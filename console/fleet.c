@@ -234,7 +234,9 @@ static int compare_members(const void *left, const void *right)
 static void end_round(struct fleet *fleet)
 {
 	qsort(fleet->next.list, fleet->next.count, sizeof(fleet->next.list[0]), compare_members);
-	memcpy(&fleet->shown, &fleet->next, sizeof(fleet->shown));
+	fleet->shown.count = fleet->next.count;
+	memcpy(fleet->shown.list, fleet->next.list,
+		fleet->next.count * sizeof(fleet->next.list[0]));
 	fleet->is_busy = false;
 	fleet->ended_ms = clock_now_ms();
 }

@@ -28,9 +28,8 @@ struct list_view {
 /* The list whose path is the beginning of the visit's; never NULL for a list's own routes. */
 const struct list_view *list_find(const struct visit *visit);
 
-/* Handlers of "/tasks" and "/tasks/export" and of their likes. */
+/* Handler of "/tasks" and its likes. */
 void list_show(struct visit *visit);
-void list_export(struct visit *visit);
 
 enum {
 	LIST_VALUE_MAX = 32
@@ -45,6 +44,10 @@ struct list_request {
 /* PERMANENT: too many, or limit is no number. */
 MUST_USE enum result list_read_request(
 	const struct visit *visit, struct list_request *request_out, struct error *error);
+/* The same, and each filter is one of kind.  false: one is wrong, nobody was asked, and the visit
+ * has been answered with 400 and what is allowed. */
+bool list_read_and_check(
+	struct visit *visit, const struct listing_kind *kind, struct list_request *request);
 /* path, and the filters of the request with their values behind "?"; the caller adds "&..." */
 void list_add_address(const char *path, const struct list_request *request, struct buffer *buffer);
 

@@ -5,6 +5,7 @@
 #include "console/about_page.h"
 #include "console/alert_page.h"
 #include "console/bulk_page.h"
+#include "console/export.h"
 #include "console/fleet_page.h"
 #include "console/list.h"
 #include "console/order_page.h"
@@ -20,7 +21,7 @@
 /* A list, its export, and the page of one row. */
 #define LIST(path, name, role)                                                      \
 	{ "GET", path, path, ROLE_VIEWER, list_show },                              \
-		{ "GET", path "/export", path "/export", role, list_export },       \
+		{ "GET", path "/export", path "/export", role, export_send },       \
 	{                                                                           \
 		"GET", path "/*", path "/{" name "}", ROLE_VIEWER, record_page_show \
 	}

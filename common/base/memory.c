@@ -1,11 +1,17 @@
 #include "common/base/memory.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/result.h"
+
+enum {
+	LARGE_BYTES = 64 * 1024, /* from here on a piece has a mapping of its own */
+	SPARE_BYTES = 128 * 1024,
+};
 
 NO_RETURN static void leave_without_memory(size_t size_bytes)
 {
@@ -61,4 +67,11 @@ void memory_wipe(void *bytes, size_t size_bytes)
 
 	for (size_t i = 0; byte != NULL && i < size_bytes; i++)
 		byte[i] = 0;
+}
+
+/* Set by hand, the limits do not grow with what was allocated. */
+void memory_return_early(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, SPARE_BYTES);
 }

@@ -24,5 +24,8 @@ MUST_USE char *memory_copy_text(const char *text);
 MUST_USE char *memory_copy_bytes(const void *bytes, size_t size_bytes);
 /* Overwrites before the memory goes back, so that a secret does not stay behind.  NULL is fine. */
 void memory_wipe(void *bytes, size_t size_bytes);
+/* For a process whose pieces differ much in size: what is large goes back to the system as soon as
+ * it is freed, instead of being kept at its largest.  Costs a fault a page. */
+void memory_return_early(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/base/result.h"
+#include "common/io/httpd_source.h"
 
 struct httpd;
 
@@ -44,6 +45,7 @@ struct httpd_answer {
 	const char *content_type; /* a constant */
 	char *body_adopt;
 	size_t body_size;
+	struct httpd_source source; /* read is NULL: the body is the answer */
 	struct httpd_header_line headers[HTTPD_HEADER_MAX]; /* see httpd_add_header */
 	uint64_t delay_ms; /* the answer waits, the others do not; for servers that play slow */
 };
@@ -77,8 +79,7 @@ struct httpd_settings {
 	const char *address;                    /* see endpoint */
 	const struct httpd_constant *constants; /* NULL: none */
 	const struct httpd_route *routes;
-	/* Fills the answer to a request that no route takes: 404, 405 or 413, in answer->status.
-	 * NULL: one plain line. */
+	/* Fills the answer where no route does: 404, 405 or 413; NULL: one plain line. */
 	void (*refuse)(
 		void *context, const struct httpd_request *request, struct httpd_answer *answer);
 	const struct httpd_group *group; /* NULL: none */
@@ -86,7 +87,7 @@ struct httpd_settings {
 	size_t body_max; /* bytes; more is answered 413 */
 	uint32_t connection_max;
 	uint32_t connection_per_address_max; /* 0: no limit of its own */
-	/* To send a request and take its answer, and for a kept connection until the next one. */
+	/* For a request, for its answer or a piece of it, and for a kept connection between two. */
 	uint64_t time_limit_ms;
 };
 
@@ -100,8 +101,7 @@ uint16_t httpd_port(const struct httpd *httpd);
 void httpd_step(struct httpd *httpd, uint64_t wait_ms);
 /* From now on nobody new is let in, and who is there leaves with the next answer. */
 void httpd_close_door(struct httpd *httpd);
-/* For the end, again and again: who has connected is answered, then the door is closed.  true:
- * nobody is expected any more. */
+/* For the end, again and again: answers who has connected, closes.  true: nobody is expected. */
 bool httpd_drain(struct httpd *httpd);
 /* Requests that have begun and whose answers are not sent yet. */
 size_t httpd_count_under_way(const struct httpd *httpd);

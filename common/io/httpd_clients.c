@@ -49,6 +49,7 @@ struct httpd_client *httpd_clients_add(struct httpd_clients *clients, int socket
 {
 	struct httpd_client *client = memory_allocate(sizeof(*client));
 
+	client->all = clients;
 	client->socket = socket;
 	link_newest(clients, client);
 	clients->count++;

@@ -9,11 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct httpd_clients;
+
 struct httpd_client {
+	struct httpd_clients *all;
 	struct httpd_client *older;
 	struct httpd_client *newer;
 	int socket;        /* belongs to the library */
-	uint64_t since_ms; /* accepted, or the last answer was sent */
+	uint64_t since_ms; /* accepted, or an answer or a piece of one was sent */
 	bool is_cut;
 	bool is_waiting; /* for us: its answer is delayed, which is not its fault */
 };

@@ -2,11 +2,18 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "common/base/memory.h"
 
 enum {
-	BODY_FIRST_BYTES = 1024
+	BODY_FIRST_BYTES = 1024,
+	STREAM_BLOCK_BYTES = 16384,
+};
+
+struct stream {
+	struct httpd_source source;
+	struct httpd_client *client;
 };
 
 void httpd_exchange_take_body(
@@ -40,6 +47,66 @@ struct httpd_request httpd_exchange_request(const struct exchange *exchange)
 	};
 }
 
+/* The library would end the stream in good order, which over HTTP/1.0 looks like the end. */
+static void reset(int socket)
+{
+	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+
+	(void)connect(socket, &nobody, sizeof(nobody));
+}
+
+static ssize_t read_stream(void *context, uint64_t position, char *bytes, size_t size)
+{
+	const struct stream *stream = context;
+	long count = stream->source.read(stream->source.context, bytes, size);
+
+	(void)position;
+	/* The client has taken what was there before. */
+	httpd_clients_touch(stream->client->all, stream->client);
+	if (count > 0)
+		return (ssize_t)count;
+	if (count == 0)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	reset(stream->client->socket);
+	return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void destroy_stream(void *context)
+{
+	struct stream *stream = context;
+
+	stream->source.destroy(stream->source.context);
+	free(stream);
+}
+
+static struct MHD_Response *create_stream(
+	const struct exchange *exchange, const struct httpd_source *source)
+{
+	struct stream *stream = memory_allocate(sizeof(*stream));
+
+	stream->source = *source;
+	stream->client = exchange->client;
+	struct MHD_Response *response = MHD_create_response_from_callback(
+		MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read_stream, stream, destroy_stream);
+	if (response == NULL)
+		destroy_stream(stream);
+	return response;
+}
+
+static struct MHD_Response *create_response(
+	const struct exchange *exchange, struct httpd_answer *answer)
+{
+	if (answer->source.read != NULL)
+		return create_stream(exchange, &answer->source);
+	if (answer->body_adopt == NULL)
+		answer->body_adopt = memory_allocate(1);
+	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(
+		answer->body_size, answer->body_adopt, free);
+	if (response == NULL)
+		free(answer->body_adopt);
+	return response;
+}
+
 void httpd_exchange_keep_answer(struct exchange *exchange, struct httpd_answer *answer,
 	const struct httpd_constant *constants, bool ends_connection)
 {
@@ -49,12 +116,8 @@ void httpd_exchange_keep_answer(struct exchange *exchange, struct httpd_answer *
 	exchange->is_answered = true;
 	exchange->drop_connection = answer->drop_connection;
 	exchange->status = answer->status;
-	if (answer->body_adopt == NULL)
-		answer->body_adopt = memory_allocate(1);
-	exchange->response = MHD_create_response_from_buffer_with_free_callback(
-		answer->body_size, answer->body_adopt, free);
+	exchange->response = create_response(exchange, answer);
 	if (exchange->response == NULL) { /* no memory inside the library */
-		free(answer->body_adopt);
 		exchange->drop_connection = true;
 		return;
 	}

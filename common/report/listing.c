@@ -245,32 +245,3 @@ struct json *listing_page_to_json(const struct listing_page *page)
 	}
 	return array;
 }
-
-enum result listing_export(struct db *db, const struct listing_kind *kind,
-	const struct listing_request *request, const struct listing_taker *taker, bool *is_cut_out,
-	struct error *error)
-{
-	struct listing_request part = *request;
-	char after[LISTING_CURSOR_SIZE] = "";
-	enum result result = RESULT_OK;
-	size_t count = 0;
-
-	part.limit = LISTING_PAGE_MAX;
-	*is_cut_out = false;
-	while (result == RESULT_OK) {
-		struct listing_page *page = NULL;
-
-		result = listing_read(db, kind, &part, &page, error);
-		if (result != RESULT_OK)
-			return result;
-		(void)text_copy(after, sizeof(after), page->next);
-		part.after = after;
-		count += page->row_count;
-		result = taker->take(taker->context, page, error);
-		listing_page_destroy(&page);
-		*is_cut_out = after[0] != '\0';
-		if (after[0] == '\0' || count >= LISTING_EXPORT_MAX)
-			return result;
-	}
-	return result;
-}

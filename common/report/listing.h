@@ -22,7 +22,6 @@ struct listing_page;
 enum {
 	LISTING_PAGE_MAX = 200,
 	LISTING_PAGE_DEFAULT = 50,
-	LISTING_EXPORT_MAX = 10000,
 	LISTING_CURSOR_SIZE = 128,
 	LISTING_WORDS_SIZE = 768,
 	LISTING_TIME_LIMIT_S = 3,
@@ -89,15 +88,5 @@ const char *listing_page_next(const struct listing_page *page);
 const char *listing_page_words(const struct listing_page *page);
 /* Rows as an array of objects, owned by the caller. */
 MUST_USE struct json *listing_page_to_json(const struct listing_page *page);
-
-/* take gets each page, and may say stop by a failure. */
-struct listing_taker {
-	enum result (*take)(void *context, const struct listing_page *page, struct error *error);
-	void *context;
-};
-/* At most LISTING_EXPORT_MAX rows, whatever request says of pages; is_cut_out: there are more. */
-MUST_USE enum result listing_export(struct db *db, const struct listing_kind *kind,
-	const struct listing_request *request, const struct listing_taker *taker, bool *is_cut_out,
-	struct error *error);
 
 #endif

@@ -204,6 +204,20 @@ START_TEST(exports_are_files_and_are_written_down)
 }
 END_TEST
 
+START_TEST(an_export_ends_at_its_limit)
+{
+	query_run(query, "INSERT INTO t_order (order_no, amount_cents) SELECT CONCAT('E', seq), 5 "
+			 "FROM seq_1_to_10100");
+	const struct api_answer *answer =
+		console_get(&console, "olga", "/orders/export?format=csv&order=E*");
+
+	console_expect(answer, 200, "order_no");
+	ck_assert_uint_eq(count_of(answer->body, "\r\n"), 1 + 10000);
+	ck_assert_uint_eq(count_of(answer->body, "\"E10000\""), 1);
+	ck_assert_uint_eq(count_of(answer->body, "OPEN-1"), 0);
+}
+END_TEST
+
 START_TEST(a_head_request_and_other_methods_have_their_answers)
 {
 	const struct api_answer *answer = api_client_call(
@@ -259,6 +273,7 @@ int main(void)
 		a_role_sees_and_reaches_its_own_acts_only,
 		lists_have_three_kinds_of_nothing,
 		exports_are_files_and_are_written_down,
+		an_export_ends_at_its_limit,
 		a_head_request_and_other_methods_have_their_answers,
 		without_users_or_secret_there_is_no_console,
 	};

@@ -1,9 +1,14 @@
 /* Servers that are away: the console says that it cannot tell, and never shows a zero instead. */
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/base/text.h"
 #include "tests/support/console.h"
 #include "tests/support/http_client.h"
+#include "tests/support/listener.h"
 #include "tests/support/process.h"
 #include "tests/support/proxy.h"
 #include "tests/support/query.h"
@@ -94,6 +99,36 @@ START_TEST(without_a_broker_queues_are_unknown_and_the_rest_is_there)
 }
 END_TEST
 
+/* The server takes what fits on the way, so the client is one that takes little. */
+START_TEST(an_export_that_breaks_is_never_taken_for_whole)
+{
+	static const char request[] = "GET /tasks/export?format=jsonl HTTP/1.0\r\nHost: x\r\n"
+				      "Authorization: Basic b2xnYTpzZWNyZXQ=\r\n\r\n";
+	const int room = 4096;
+	char bytes[4096];
+	ssize_t got = 0;
+	size_t size = 0;
+
+	query_run(sandbox_query(sandbox),
+		"INSERT INTO t_compensation (kind, target, idempotency_key, order_no, payload, "
+		"status, last_error) SELECT 'WEBHOOK', 'x', CONCAT('k', seq), 'A1', '{}', 'DEAD', "
+		"REPEAT('e', 500) FROM seq_1_to_10100");
+	int client = listener_connect(console.port);
+	ck_assert_int_eq(setsockopt(client, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)), 0);
+	ck_assert_int_gt(send(client, request, strlen(request), MSG_NOSIGNAL), 0);
+	struct pollfd news = { .fd = client, .events = POLLIN };
+	ck_assert_int_eq(poll(&news, 1, WAIT_LIMIT_MS), 1);
+	proxy_refuse(mysql, true);
+	while (poll(&news, 1, WAIT_LIMIT_MS) == 1 &&
+		(got = recv(client, bytes, sizeof(bytes), 0)) > 0)
+		size += (size_t)got;
+	ck_assert_msg(got < 0 && errno == ECONNRESET, "%zd after %zu bytes", got, size);
+	ck_assert_uint_gt(process_count_logged(console.process, "export_broken"), 0);
+	proxy_refuse(mysql, false);
+	(void)close(client);
+}
+END_TEST
+
 START_TEST(the_fleet_says_who_is_ready_and_who_does_not_answer)
 {
 	await("/fleet", 200, "lapse-console");
@@ -109,6 +144,7 @@ int main(void)
 	const TTest *const tests[] = {
 		without_mysql_nothing_is_told_and_everything_comes_back,
 		without_a_broker_queues_are_unknown_and_the_rest_is_there,
+		an_export_that_breaks_is_never_taken_for_whole,
 		the_fleet_says_who_is_ready_and_who_does_not_answer,
 	};
 

@@ -156,16 +156,97 @@ static bool read_head(struct api_client *client, uint64_t end_ms, size_t *behind
 	return true;
 }
 
+/* What came behind the head is at the beginning of the body. */
+struct chunk_reader {
+	struct api_client *client;
+	uint64_t end_ms;
+	char bytes[CHUNK];
+	size_t at, size;
+};
+
+static bool has_bytes(struct chunk_reader *reader)
+{
+	if (reader->at < reader->size)
+		return true;
+	reader->at = 0;
+	reader->size =
+		receive(reader->client, reader->bytes, sizeof(reader->bytes), reader->end_ms);
+	return reader->size > 0;
+}
+
+static bool read_chunk_line(struct chunk_reader *reader, char line_out[HEAD_MAX])
+{
+	size_t length = 0;
+
+	while (length < HEAD_MAX - 1 && has_bytes(reader)) {
+		line_out[length] = reader->bytes[reader->at++];
+		if (line_out[length] == '\n') {
+			line_out[length] = '\0';
+			return true;
+		}
+		length++;
+	}
+	return false;
+}
+
+/* What the body has no room for is left out. */
+static bool read_chunk(struct chunk_reader *reader, size_t wanted, size_t *body_size)
+{
+	struct api_answer *answer = &reader->client->answer;
+
+	while (wanted > 0) {
+		if (!has_bytes(reader))
+			return false;
+		size_t here = reader->size - reader->at;
+		size_t count = here < wanted ? here : wanted;
+		size_t room = sizeof(answer->body) - 1 - *body_size;
+		size_t kept = count < room ? count : room;
+
+		memcpy(answer->body + *body_size, reader->bytes + reader->at, kept);
+		*body_size += kept;
+		reader->at += count;
+		wanted -= count;
+	}
+	return true;
+}
+
+static bool read_chunks(struct api_client *client, uint64_t end_ms, size_t *size)
+{
+	struct chunk_reader *reader = memory_allocate(sizeof(*reader));
+	char line[HEAD_MAX];
+	size_t wanted = 1;
+	bool is_whole = true;
+
+	reader->client = client;
+	reader->end_ms = end_ms;
+	reader->size = *size < CHUNK ? *size : 0;
+	memcpy(reader->bytes, client->answer.body, reader->size);
+	*size = 0;
+	while (is_whole && wanted > 0) {
+		is_whole = read_chunk_line(reader, line);
+		wanted = is_whole ? strtoul(line, NULL, 16) : 0;
+		is_whole = is_whole && read_chunk(reader, wanted, size) &&
+			   read_chunk_line(reader, line);
+	}
+	free(reader);
+	return is_whole;
+}
+
 static bool read_answer(struct api_client *client, bool has_no_body, uint64_t end_ms)
 {
 	struct api_answer *answer = &client->answer;
 	char length[32] = "0";
+	char coding[32] = "";
 	size_t size = 0;
 
 	if (!read_head(client, end_ms, &size))
 		return false;
 	(void)api_client_header(answer, "Content-Length", length, sizeof(length));
-	size_t wanted = has_no_body ? 0 : strtoul(length, NULL, 10);
+	(void)api_client_header(answer, "Transfer-Encoding", coding, sizeof(coding));
+	bool is_chunked = !has_no_body && text_equals(coding, "chunked");
+	if (is_chunked && !read_chunks(client, end_ms, &size))
+		return false;
+	size_t wanted = has_no_body || is_chunked ? 0 : strtoul(length, NULL, 10);
 	while (size < wanted && size < sizeof(answer->body) - 1) {
 		size_t got = receive(
 			client, answer->body + size, sizeof(answer->body) - 1 - size, end_ms);

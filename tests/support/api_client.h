@@ -12,7 +12,7 @@ struct api_client;
 
 enum {
 	API_CLIENT_NO_ANSWER = 0, /* instead of a status: refused, cut off, or the time is up */
-	API_CLIENT_BODY_SIZE = 1048576,
+	API_CLIENT_BODY_SIZE = 2097152,
 	API_CLIENT_HEAD_SIZE = 4096,
 	API_CLIENT_SIGNATURE_SIZE = 160,
 };
@@ -28,7 +28,7 @@ struct api_request {
 struct api_answer {
 	unsigned int status;
 	char head[API_CLIENT_HEAD_SIZE]; /* status line and headers */
-	char body[API_CLIENT_BODY_SIZE];
+	char body[API_CLIENT_BODY_SIZE]; /* what fits */
 };
 
 /* Allocates only. */

@@ -23,6 +23,7 @@ void httpd_client_open(struct httpd_client *client, struct httpd *httpd)
 	client->size = 0;
 	client->answer[0] = '\0';
 	client->is_closed = false;
+	client->is_reset = false;
 	ck_assert_int_ge(client->socket, 0);
 }
 
@@ -48,6 +49,7 @@ static void receive(struct httpd_client *client)
 		client->size += (size_t)got;
 	else if (got == 0 || (errno != EAGAIN && errno != ENOTCONN))
 		client->is_closed = true;
+	client->is_reset = client->is_reset || (got < 0 && errno == ECONNRESET);
 	client->answer[client->size] = '\0';
 }
 

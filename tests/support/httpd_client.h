@@ -19,6 +19,7 @@ struct httpd_client {
 	size_t size;
 	int socket;
 	bool is_closed;                        /* by the server */
+	bool is_reset;                         /* closed, and not in good order */
 	char answer[HTTPD_CLIENT_ANSWER_SIZE]; /* all that came, NUL-terminated */
 };
 

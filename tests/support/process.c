@@ -181,19 +181,29 @@ static bool open_proc(const struct process *process, const char *name, FILE **fi
 	return *file_out != NULL;
 }
 
-uint64_t process_resident_kib(const struct process *process)
+static uint64_t read_status_kib(const struct process *process, const char *name)
 {
 	FILE *file = NULL;
 	char line[256];
-	unsigned long long resident = 0;
+	unsigned long long kib = 0;
 
 	if (!open_proc(process, "status", &file))
 		return 0;
 	while (fgets(line, sizeof(line), file) != NULL)
-		if (text_starts_with(line, "VmRSS:"))
-			resident = strtoull(line + strlen("VmRSS:"), NULL, 10);
+		if (text_starts_with(line, name))
+			kib = strtoull(line + strlen(name), NULL, 10);
 	(void)fclose(file);
-	return resident;
+	return kib;
+}
+
+uint64_t process_resident_kib(const struct process *process)
+{
+	return read_status_kib(process, "VmRSS:");
+}
+
+uint64_t process_peak_kib(const struct process *process)
+{
+	return read_status_kib(process, "VmHWM:");
 }
 
 /* The field behind the name, which may hold anything but ends with ")", is the state. */

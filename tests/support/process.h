@@ -42,6 +42,8 @@ void process_kill(struct process *process);
 
 /* Resident memory in KiB; 0 when it is gone. */
 uint64_t process_resident_kib(const struct process *process);
+/* The most it ever was. */
+uint64_t process_peak_kib(const struct process *process);
 /* Processor time used so far, in milliseconds. */
 uint64_t process_cpu_ms(const struct process *process);
 
