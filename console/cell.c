@@ -55,7 +55,9 @@ static bool write_number(struct html *html, const char *name, const char *value)
 	char length[INSTANT_DURATION_SIZE];
 	uint64_t number = 0;
 
-	if (!text_parse_uint(value, 0, UINT64_MAX, &number))
+	bool is_negative = value[0] == '-';
+
+	if (!text_parse_uint(value + (is_negative ? 1 : 0), 0, UINT64_MAX, &number))
 		return false;
 	if (ends_with(name, "_ms"))
 		instant_format_duration(number, length);
@@ -65,7 +67,7 @@ static bool write_number(struct html *html, const char *name, const char *value)
 	else
 		return false;
 	html_open(html, "span", "title", value, HTML_END);
-	html_text(html, length);
+	html_textf(html, "%s%s", is_negative ? "-" : "", length);
 	html_close(html, "span");
 	return true;
 }
@@ -97,6 +99,11 @@ void cell_write_long(const struct visit *visit, struct html *html, const char *v
 	}
 }
 
+static bool is_task(const char *name)
+{
+	return text_equals(name, "refund_task") || text_equals(name, "restore_task");
+}
+
 void cell_write_value(
 	const struct visit *visit, struct html *html, const char *name, const char *value)
 {
@@ -110,6 +117,8 @@ void cell_write_value(
 		html_close(html, "span");
 	} else if (text_equals(name, "order_no")) {
 		page_link_to(visit, html, "/orders/", value, value);
+	} else if (is_task(name)) {
+		page_link_to(visit, html, "/tasks/", value, value);
 	} else if (instant_parse(value, &epoch_ms)) {
 		page_time(visit, html, value);
 	} else if (strlen(value) > LONG_MIN) {
@@ -117,6 +126,19 @@ void cell_write_value(
 	} else if (!write_number(html, name, value)) {
 		html_text(html, value);
 	}
+}
+
+static bool is_text(const char *name)
+{
+	return text_equals(name, "last_error") || text_equals(name, "summary");
+}
+
+/* A class of the style sheet: long texts get room, ids that are not numbers stay in one line. */
+static const char *text_class(const char *name, const char *value)
+{
+	if (value == NULL || value[0] == '\0')
+		return NULL;
+	return is_text(name) ? "long" : text_equals(name, "event_id") ? "key" : NULL;
 }
 
 void cell_write(const struct visit *visit, struct html *html, const struct listing_column *column,
@@ -132,8 +154,7 @@ void cell_write(const struct visit *visit, struct html *html, const struct listi
 		html_open(html, "td", "class", "time", HTML_END);
 		break;
 	case LISTING_TYPE_TEXT:
-		html_open(html, "td", "class",
-			text_equals(column->name, "last_error") ? "long" : NULL, HTML_END);
+		html_open(html, "td", "class", text_class(column->name, value), HTML_END);
 		break;
 	case LISTING_TYPE_ID:
 	case LISTING_TYPE_BOOL:

@@ -13,6 +13,14 @@ enum {
 	PATH_SIZE = 512,
 	PROOF_SIZE = 256,
 	TICK_SIZE = 48,
+	COLUMN_MAX = 32,
+};
+
+/* The columns of a list in the order of the page. */
+struct layout {
+	const struct listing_column *columns;
+	size_t count;
+	size_t places[COLUMN_MAX];
 };
 
 static const char *find_value(const struct list_request *request, const char *name)
@@ -55,8 +63,39 @@ static void write_filters(struct visit *visit, struct html *html, const struct l
 	html_close(html, "form");
 }
 
-static void write_head_row(const struct visit *visit, struct html *html,
-	const struct listing_column *columns, size_t count, bool has_ticks)
+static size_t find_column(const struct layout *layout, const char *name)
+{
+	size_t place = 0;
+
+	while (place < layout->count &&
+		(name == NULL || !text_equals(layout->columns[place].name, name)))
+		place++;
+	return place;
+}
+
+/* What is wrong stands beside the state, where a window that is not wide shows it, too. */
+static void lay_out(const struct list_view *view, struct layout *layout)
+{
+	layout->columns = listing_columns(listing_find(view->kind), &layout->count);
+	REQUIRE(layout->count <= COLUMN_MAX);
+	size_t state = find_column(layout, "status");
+	if (state == layout->count)
+		state = find_column(layout, "state");
+	size_t wrong = find_column(layout, "summary");
+	if (wrong == layout->count)
+		wrong = find_column(layout, "last_error");
+	bool is_moved = state < wrong && wrong < layout->count;
+	size_t used = 0;
+	for (size_t i = 0; i < layout->count; i++) {
+		if (!is_moved || i != wrong)
+			layout->places[used++] = i;
+		if (is_moved && i == state)
+			layout->places[used++] = wrong;
+	}
+}
+
+static void write_head_row(
+	const struct visit *visit, struct html *html, const struct layout *layout, bool has_ticks)
 {
 	html_open(html, "thead", HTML_END);
 	html_open(html, "tr", HTML_END);
@@ -66,9 +105,9 @@ static void write_head_row(const struct visit *visit, struct html *html,
 			"aria-label", say(visit, PHRASE("All")), HTML_END);
 		html_close(html, "th");
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < layout->count; i++) {
 		html_open(html, "th", "scope", "col", HTML_END);
-		page_name(visit, html, columns[i].name);
+		page_name(visit, html, layout->columns[layout->places[i]].name);
 		html_close(html, "th");
 	}
 	html_close(html, "tr");
@@ -88,36 +127,32 @@ static void write_tick(
 	html_close(html, "td");
 }
 
-static size_t find_column(const struct listing_column *columns, size_t count, const char *name)
-{
-	size_t place = 0;
-
-	while (place < count && (name == NULL || !text_equals(columns[place].name, name)))
-		place++;
-	return place;
-}
-
 static void write_rows(const struct visit *visit, struct html *html, const struct list_view *view,
 	const struct listing_page *page, bool has_ticks)
 {
-	size_t count = 0;
-	const struct listing_column *columns = listing_columns(listing_find(view->kind), &count);
-	size_t key = find_column(columns, count, view->key_column);
-	size_t id = find_column(columns, count, "id");
-	size_t shown = find_column(columns, count, view->ticks_column);
+	struct layout layout;
 
+	lay_out(view, &layout);
+	size_t key = find_column(&layout, view->key_column);
+	size_t id = find_column(&layout, "id");
+	size_t shown = find_column(&layout, view->ticks_column);
 	html_open(html, "div", "class", "wide", HTML_END);
 	html_open(html, "table", HTML_END);
-	write_head_row(visit, html, columns, count, has_ticks);
+	write_head_row(visit, html, &layout, has_ticks);
 	html_open(html, "tbody", HTML_END);
 	for (size_t row = 0; row < listing_page_count(page); row++) {
 		html_open(html, "tr", HTML_END);
 		if (has_ticks)
 			write_tick(visit, html, listing_page_value(page, row, id),
-				shown == count ? NULL : listing_page_value(page, row, shown));
-		for (size_t i = 0; i < count; i++)
-			cell_write(visit, html, &columns[i], listing_page_value(page, row, i),
-				i == key ? view->path : NULL);
+				shown == layout.count ? NULL
+						      : listing_page_value(page, row, shown));
+		for (size_t i = 0; i < layout.count; i++) {
+			size_t place = layout.places[i];
+
+			cell_write(visit, html, &layout.columns[place],
+				listing_page_value(page, row, place),
+				place == key ? view->path : NULL);
+		}
 		html_close(html, "tr");
 	}
 	html_close(html, "tbody");
@@ -230,7 +265,7 @@ void list_page_answer(struct visit *visit, const struct list_view *view,
 		return;
 	}
 	html_open(html, "p", "class", "words", HTML_END);
-	page_fill(visit, html, PHRASE("Shown: {1}"), listing_page_words(page), NULL);
+	page_fill(visit, html, PHRASE("Shown: {1}"), say(visit, listing_page_words(page)), NULL);
 	html_close(html, "p");
 	if (has_ticks) {
 		(void)text_format(

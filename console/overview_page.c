@@ -18,7 +18,9 @@ static const char *const level_names[] = { "plain", "good", "warn", "bad", "unkn
 static void write_tile(const struct visit *visit, struct html *html, const struct tile *tile)
 {
 	char class_name[32];
+	char note[TILE_NOTE_SIZE];
 
+	tile_format_note(tile, visit->context->language, note);
 	(void)text_format(class_name, sizeof(class_name), "tile %s", level_names[tile->level]);
 	html_open(html, "li", "class", class_name, HTML_END);
 	if (tile->path != NULL)
@@ -28,7 +30,7 @@ static void write_tile(const struct visit *visit, struct html *html, const struc
 	html_element(html, "strong", NULL,
 		tile->level == TILE_LEVEL_UNKNOWN ? say(visit, PHRASE("cannot tell"))
 						  : tile->value);
-	html_element(html, "small", NULL, tile->note);
+	html_element(html, "small", NULL, note);
 	html_close(html, "li");
 }
 
@@ -57,12 +59,14 @@ static void answer_json(
 	for (size_t i = 0; i < tiles->count; i++) {
 		const struct tile *tile = &tiles->list[i];
 		struct json *figure = json_create_object();
+		char note[TILE_NOTE_SIZE];
 
+		tile_format_note(tile, LANGUAGE_EN, note);
 		json_set_text(figure, "title", tile->title);
 		json_set_text(figure, "level", level_names[tile->level]);
 		json_set_text(
 			figure, "value", tile->level == TILE_LEVEL_UNKNOWN ? NULL : tile->value);
-		json_set_text(figure, "note", tile->note);
+		json_set_text(figure, "note", note);
 		json_append_adopt(list, &figure);
 	}
 	json_set_text(root, "time", figures->number == 0 ? NULL : figures->time);

@@ -39,12 +39,25 @@ void page_element(const struct visit *visit, struct html *html, const char *tag,
 	html_element(html, tag, class_name, say(visit, english));
 }
 
+/* Units that stand beside each value. */
+static size_t size_without_unit(const char *name)
+{
+	static const char *const units[] = { "_ms", "_seconds", "_s" };
+	size_t size = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
+		if (size > strlen(units[i]) &&
+			text_equals(name + size - strlen(units[i]), units[i]))
+			return size - strlen(units[i]);
+	return size;
+}
+
 void page_name(const struct visit *visit, struct html *html, const char *name)
 {
 	const char *text = say(visit, name);
 	char plain[NAME_SIZE];
 
-	(void)text_copy(plain, sizeof(plain), text);
+	(void)text_format(plain, sizeof(plain), "%.*s", (int)size_without_unit(text), text);
 	for (char *place = plain; *place != '\0'; place++)
 		if (*place == '_')
 			*place = ' ';

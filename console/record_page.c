@@ -72,7 +72,8 @@ static const char *find_folder(const char *member)
 }
 
 /* A text, a number or a truth as text; NULL for null and for what has parts. */
-static const char *scalar_text(const struct json *value, char buffer[SCALAR_SIZE])
+static const char *scalar_text(
+	const struct visit *visit, const struct json *value, char buffer[SCALAR_SIZE])
 {
 	int64_t whole = 0;
 	bool is_true = false;
@@ -84,7 +85,7 @@ static const char *scalar_text(const struct json *value, char buffer[SCALAR_SIZE
 		return buffer;
 	}
 	if (json_as_bool(value, &is_true))
-		return is_true ? "true" : "false";
+		return say(visit, is_true ? PHRASE("yes") : PHRASE("no"));
 	return NULL;
 }
 
@@ -102,7 +103,7 @@ struct writing {
 static void write_value(struct writing *writing, const char *name, const struct json *value)
 {
 	char buffer[SCALAR_SIZE];
-	const char *text = scalar_text(value, buffer);
+	const char *text = scalar_text(writing->visit, value, buffer);
 
 	if (text == NULL && (json_is_object(value) || json_is_array(value))) {
 		char *whole = json_write(value);
@@ -195,7 +196,7 @@ void record_page_write(
 		html_close(html, "dl");
 	} else {
 		html_open(html, "p", HTML_END);
-		cell_write_value(visit, html, name, scalar_text(value, buffer));
+		cell_write_value(visit, html, name, scalar_text(visit, value, buffer));
 		html_close(html, "p");
 	}
 	html_close(html, "section");

@@ -65,7 +65,8 @@ static struct tile *add_pile(struct tiles *tiles, const struct snapshot_figures 
 	if (tile->level == TILE_LEVEL_UNKNOWN || pile->count == 0)
 		return tile;
 	instant_format_duration(pile->oldest_ms, age);
-	(void)text_format(tile->note, sizeof(tile->note), "≤ %s", age);
+	tile->note_form = PHRASE("oldest: {1}");
+	(void)text_copy(tile->note, sizeof(tile->note), age);
 	return tile;
 }
 
@@ -227,8 +228,10 @@ static void add_queue(struct tiles *tiles, const struct snapshot_figures *figure
 	set_count(tile, queue->ready);
 	if (tile->level == TILE_LEVEL_UNKNOWN)
 		return;
-	if (needs_consumer)
-		(void)text_format(tile->note, sizeof(tile->note), "%u consumers", queue->consumers);
+	if (needs_consumer) {
+		tile->note_form = PHRASE("consumers: {1}");
+		(void)text_format(tile->note, sizeof(tile->note), "%u", queue->consumers);
+	}
 	set_level(
 		tile, needs_consumer && queue->consumers == 0, !needs_consumer && queue->ready > 0);
 }
@@ -245,6 +248,14 @@ static void add_mode(struct tiles *tiles, const struct snapshot_figures *figures
 	else
 		(void)text_copy(
 			tile->value, sizeof(tile->value), topology_mode_names[figures->mode]);
+}
+
+void tile_format_note(
+	const struct tile *tile, enum language language, char note_out[TILE_NOTE_SIZE])
+{
+	const char *form = tile->note_form == NULL ? "{1}" : phrase_in(language, tile->note_form);
+
+	phrase_fill(note_out, TILE_NOTE_SIZE, form, tile->note, NULL);
 }
 
 void tiles_fill(

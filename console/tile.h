@@ -10,6 +10,7 @@
 
 #include "common/report/snapshot_figures.h"
 #include "console/instant.h"
+#include "console/phrase.h"
 
 enum tile_level {
 	TILE_LEVEL_PLAIN,
@@ -31,6 +32,7 @@ struct tile {
 	const char *path; /* where the rows behind it are; NULL: nowhere */
 	enum tile_level level;
 	char value[TILE_VALUE_SIZE];
+	const char *note_form; /* a PHRASE with a place for the note; NULL: the note as it is */
 	char note[TILE_NOTE_SIZE];
 };
 
@@ -38,6 +40,10 @@ struct tiles {
 	struct tile list[TILE_MAX];
 	size_t count;
 };
+
+/* The note in the language, filled in. */
+void tile_format_note(
+	const struct tile *tile, enum language language, char note_out[TILE_NOTE_SIZE]);
 
 /* In the order in which they are shown; what is overdue by two intervals of the sweep is bad. */
 void tiles_fill(

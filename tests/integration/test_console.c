@@ -112,6 +112,17 @@ START_TEST(hostile_text_is_shown_as_text)
 }
 END_TEST
 
+START_TEST(what_is_wrong_stands_beside_the_state)
+{
+	console_expect(console_get(&console, "vera", "/tasks"), 200,
+		"<th scope=\"col\">status</th><th scope=\"col\">last error</th>");
+	console_expect(console_get(&console, "vera", "/tasks"), 200,
+		"<span class=\"state dead\">DEAD</span></td><td class=\"long\">");
+	console_expect(console_get(&console, "vera", "/alerts"), 200,
+		"<th scope=\"col\">state</th><th scope=\"col\">summary</th>");
+}
+END_TEST
+
 START_TEST(nobody_is_let_in_without_a_name)
 {
 	console_expect(console_get(&console, NULL, "/"), 401, "Log in");
@@ -266,6 +277,7 @@ int main(void)
 	const TTest *const tests[] = {
 		every_page_is_clean_and_carries_its_headers,
 		hostile_text_is_shown_as_text,
+		what_is_wrong_stands_beside_the_state,
 		nobody_is_let_in_without_a_name,
 		ten_wrong_passwords_close_the_door_for_a_minute,
 		a_trusted_proxy_may_name_a_user_of_the_file,
