@@ -29,13 +29,34 @@ struct command_line {
 	size_t operand_count;
 };
 
-static void print_help(const struct command *command)
+static bool begins_with_word(const char *words, const char *word)
 {
+	return text_starts_with(words, word) && words[strlen(word)] == ' ';
+}
+
+/* All, or those that begin with this word. */
+static void print_commands(const char *word)
+{
+	(void)printf("\nCommands:\n");
+	for (size_t i = 0; i < command_count; i++)
+		if (word[0] == '\0' || begins_with_word(commands[i].words, word))
+			(void)printf("  %-28s %s\n", commands[i].words, commands[i].summary);
+}
+
+static void print_help(const struct command_line *line)
+{
+	const struct command *command = line->command;
+
+	if (command == NULL && line->words[0] != '\0') {
+		(void)printf("Usage: lapsectl %s COMMAND [OPTION]...\n", line->words);
+		print_commands(line->words);
+		(void)printf("\nlapsectl %s COMMAND --help says more about one.\n", line->words);
+		return;
+	}
 	if (command == NULL) {
 		(void)printf("Usage: lapsectl COMMAND [OPTION]...\n\n"
-			     "The command line of Lapse for operators.\n\nCommands:\n");
-		for (size_t i = 0; i < command_count; i++)
-			(void)printf("  %-28s %s\n", commands[i].words, commands[i].summary);
+			     "The command line of Lapse for operators.\n");
+		print_commands("");
 		(void)printf("\nOptions of every command:\n");
 		option_print_help(option_common, stdout);
 		(void)printf("\nSettings, from the environment or --env-file, with defaults:\n");
@@ -60,10 +81,8 @@ static const struct command *find_command(const char *words)
 /* Is it the first word of commands that have two? */
 static bool is_first_word(const char *word)
 {
-	size_t length = strlen(word);
-
 	for (size_t i = 0; i < command_count; i++)
-		if (text_starts_with(commands[i].words, word) && commands[i].words[length] == ' ')
+		if (begins_with_word(commands[i].words, word))
 			return true;
 	return false;
 }
@@ -182,6 +201,17 @@ static int run_with_settings(const struct command_line *line, char *const *envir
 	return status;
 }
 
+/* word: half a command, or "" */
+static int refuse_no_command(const char *word)
+{
+	char words[2 * WORDS_SIZE];
+
+	(void)text_format(words, sizeof(words), "%s: lapsectl %s%s--help lists them",
+		word[0] == '\0' ? "no command" : "this is half a command", word,
+		word[0] == '\0' ? "" : " ");
+	return session_refuse_usage(words);
+}
+
 int command_main(int argc, char **argv)
 {
 	struct command_line line = { .operands = memory_allocate_array(
@@ -193,17 +223,14 @@ int command_main(int argc, char **argv)
 	if (result != RESULT_OK)
 		status = session_refuse_usage(error.text);
 	else if (option_is_given(&line.options, OPTION_HELP))
-		print_help(line.command);
+		print_help(&line);
 	else if (option_is_given(&line.options, OPTION_VERSION))
 		(void)printf("lapsectl %s (git %s, schema %d)\n", LAPSE_VERSION, LAPSE_REVISION,
 			LAPSE_SCHEMA_VERSION);
 	else if (option_is_given(&line.options, OPTION_HEALTHCHECK))
 		status = healthcheck_run(&line.options, environ);
 	else if (line.command == NULL && !option_is_given(&line.options, OPTION_CHECK_CONFIG))
-		status = session_refuse_usage(
-			line.words[0] == '\0'
-				? "no command: lapsectl --help lists them"
-				: "this is half a command: lapsectl --help lists them");
+		status = refuse_no_command(line.words);
 	else if (line.command != NULL && command_is_offline(line.command))
 		status = run_command(&line, &(const struct session_settings){ .lease_ms = 0 });
 	else

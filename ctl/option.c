@@ -65,7 +65,7 @@ static const struct option_row option_rows[] = {
 	[OPTION_STATUS] = { OPTION_KIND_TEXT, '\0', "status", "STATUS", 0, 0,
 		"only this status: pending, running, done, dead, resolved or all" },
 	[OPTION_KIND] = { OPTION_KIND_TEXT, '\0', "kind", "KIND", 0, 0,
-		"only this kind: stock_restore, refund or webhook" },
+		"only this kind: stock_restore, refund or webhook; of alerts such as task_dead" },
 	[OPTION_ORDER] = { OPTION_KIND_TEXT, '\0', "order", "ORDER_NO", 0, 0,
 		"only those of this order" },
 	[OPTION_ERROR] = { OPTION_KIND_TEXT, '\0', "error", "TEXT", 0, 0,
@@ -79,7 +79,8 @@ static const struct option_row option_rows[] = {
 	[OPTION_CONFIRM_COUNT] = { OPTION_KIND_NUMBER, '\0', "confirm-count", "COUNT", 0, 5000,
 		"act on a filter when it matches exactly so many" },
 	[OPTION_REASON] = { OPTION_KIND_TEXT, '\0', "reason", "CODE[:TEXT]", 0, 0,
-		"why, for the audit" },
+		"why: fixed_elsewhere, not_needed, duplicate, refunded_by_hand, "
+		"stock_corrected_by_hand or other:TEXT" },
 	[OPTION_WHY] = { OPTION_KIND_TEXT, '\0', "reason", "TEXT", 0, 0,
 		"why, in 5 to 500 characters, for the audit" },
 	[OPTION_CONFIRM] = { OPTION_KIND_TEXT, '\0', "confirm", "ORDER_NO", 0, 0,

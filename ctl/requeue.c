@@ -207,8 +207,14 @@ static int requeue_by_filter(struct act *act, struct selection_filter *filter)
 			SELECTION_MAX);
 		return EXIT_STATUS_REFUSED;
 	}
-	if (option_is_given(session->options, OPTION_DRY_RUN))
-		return show_plan(act);
+	if (option_is_given(session->options, OPTION_DRY_RUN)) {
+		int status = show_plan(act);
+
+		output_say(&session->output,
+			"%zu DEAD tasks match: %s; to act: --confirm-count %zu",
+			act->selection.count, filter->words, act->selection.count);
+		return status;
+	}
 	show_sample(act, filter);
 	int status = confirm_count(act);
 	if (status != EXIT_STATUS_OK)

@@ -53,14 +53,17 @@ enum result compensation_raise_alert(
 	struct db *db, const struct compensation_task *task, struct error *error)
 {
 	char ref[24];
-	char summary[128];
-	char description[COMPENSATION_ERROR_SIZE + TEXT_KEY_SIZE + 16];
+	char summary[COMPENSATION_TARGET_SIZE + 64];
+	/* Of several subscribers one is meant. */
+	const char *target = task->kind == COMPENSATION_KIND_WEBHOOK ? task->target : "";
+	char description[COMPENSATION_ERROR_SIZE + TEXT_KEY_SIZE + COMPENSATION_TARGET_SIZE + 16];
 
 	(void)text_format(ref, sizeof(ref), "%" PRIu64, task->id);
-	(void)text_format(summary, sizeof(summary), "%s failed %" PRIu32 " time%s",
-		compensation_kind_labels[task->kind], task->calls, task->calls == 1 ? "" : "s");
-	(void)text_format(description, sizeof(description), "order %s: %s", task->order_no,
-		task->error == NULL ? "" : task->error);
+	(void)text_format(summary, sizeof(summary), "%s%s%s failed %" PRIu32 " time%s",
+		compensation_kind_labels[task->kind], target[0] == '\0' ? "" : " to ", target,
+		task->calls, task->calls == 1 ? "" : "s");
+	(void)text_format(description, sizeof(description), "order %s: %s%s%s", task->order_no,
+		target, target[0] == '\0' ? "" : ": ", task->error == NULL ? "" : task->error);
 	const struct alert_notice notice = {
 		.kind = ALERT_KIND_TASK_DEAD,
 		.severity = task->kind == COMPENSATION_KIND_REFUND ? ALERT_SEVERITY_CRITICAL

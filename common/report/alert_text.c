@@ -116,6 +116,20 @@ static const char *find_name(const struct alert_row *row)
 	return row->order_no[0] != '\0' ? row->order_no : row->ref;
 }
 
+/* Without the order number, which stands in front of it already. */
+static const char *find_reason(const struct alert_row *row)
+{
+	size_t size = strlen(row->order_no);
+	const char *rest = row->description;
+
+	if (size == 0 || !text_starts_with(rest, "order "))
+		return rest;
+	rest += strlen("order ");
+	if (strncmp(rest, row->order_no, size) != 0 || !text_starts_with(rest + size, ": "))
+		return row->description;
+	return rest + size + strlen(": ");
+}
+
 static void format_line(char line[LINE_SIZE], const struct alert_news *news,
 	const struct alert_row *row, enum alert_markup markup)
 {
@@ -132,7 +146,7 @@ static void format_line(char line[LINE_SIZE], const struct alert_news *news,
 		alert_words_format_calls(language, row->calls, words);
 		append_part(line, words);
 	}
-	clean(value, markup, row->description, ERROR_CHARACTERS);
+	clean(value, markup, find_reason(row), ERROR_CHARACTERS);
 	append_part(line, value);
 	if (!news->is_test) {
 		alert_words_format_state(language, row->is_resolved, row->age_s, words);

@@ -175,6 +175,18 @@ START_TEST(six_calls_and_then_it_is_dead_with_one_alert)
 }
 END_TEST
 
+START_TEST(an_alert_of_a_webhook_names_its_subscriber)
+{
+	claims_insert(query, "WEBHOOK", "points", 1);
+	struct compensation_list *list = claims_take(ours.db, "points", 10);
+	claims_settle_all(ours.db, list, COMPENSATION_VERDICT_DEAD);
+	query_expect(query, "webhook to points failed 1 time order A1: points: HTTP 503",
+		"SELECT JSON_VALUE(annotations, '$.summary'), "
+		"JSON_VALUE(annotations, '$.description') FROM t_alert");
+	compensation_list_destroy(&list);
+}
+END_TEST
+
 START_TEST(a_refused_task_is_dead_at_once)
 {
 	claims_insert(query, "REFUND", "refund", 1);
@@ -336,6 +348,7 @@ int main(void)
 		done_is_done,
 		a_failed_call_waits_for_its_time,
 		six_calls_and_then_it_is_dead_with_one_alert,
+		an_alert_of_a_webhook_names_its_subscriber,
 		a_refused_task_is_dead_at_once,
 		a_task_that_was_not_called_is_not_counted,
 		a_zombie_writes_nothing,

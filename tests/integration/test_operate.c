@@ -167,6 +167,10 @@ START_TEST(a_filter_acts_only_on_the_number_confirmed)
 	ck_assert_int_eq(operator_run(sandbox, "requeue --error 503 -n --plain",
 				 "8\tSTOCK_RESTORE\tA8\tDEAD"),
 		0);
+	ck_assert_int_eq(operator_run(sandbox, "requeue --error 503 -n",
+				 "2 DEAD tasks match: status DEAD, error contains 503; to act: "
+				 "--confirm-count 2"),
+		0);
 	query_expect(sandbox_query(sandbox), "3",
 		"SELECT COUNT(*) FROM t_compensation WHERE status = 'DEAD'");
 	ck_assert_int_eq(
@@ -181,6 +185,15 @@ START_TEST(a_filter_acts_only_on_the_number_confirmed)
 	ck_assert_int_eq(operator_run(sandbox, "requeue --status pending --confirm-count 2",
 				 "only tasks that are DEAD"),
 		EXIT_STATUS_USAGE);
+}
+END_TEST
+
+START_TEST(half_a_command_says_how_it_goes_on)
+{
+	ck_assert_int_eq(
+		operator_run(sandbox, "retry", "lapsectl retry --help"), EXIT_STATUS_USAGE);
+	ck_assert_int_eq(operator_run(sandbox, "retry --help", "  retry requeue "), 0);
+	ck_assert_int_eq(operator_run(sandbox, "list --help", "  list orders "), 0);
 }
 END_TEST
 
@@ -261,6 +274,7 @@ int main(void)
 		a_resolved_task_keeps_the_reason,
 		a_reason_is_needed_and_must_be_one_of_the_list,
 		a_filter_acts_only_on_the_number_confirmed,
+		half_a_command_says_how_it_goes_on,
 		without_a_terminal_nothing_is_asked,
 		one_refusal_among_many_is_named_and_the_rest_is_done,
 		a_bulk_that_is_stopped_says_what_was_done_and_leaves_the_rest,

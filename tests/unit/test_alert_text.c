@@ -45,7 +45,7 @@ START_TEST(a_message_says_which_order_what_how_often_why_and_since_when)
 	set_up(2);
 	expect(ALERT_MARKUP_MARKDOWN, 4096,
 		"[FIRING:2] LapseTaskDead (prod)\n"
-		"- A1 · stock_restore · 6 calls · order A1: HTTP 503 · for 3 min\n"
+		"- A1 · stock_restore · 6 calls · HTTP 503 · for 3 min\n"
 		"- A2 · stock_restore · 6 calls · order A1: HTTP 503 · for 3 min\n"
 		"[console](https://ops.example/lapse/tasks?state=DEAD)");
 }
@@ -57,7 +57,7 @@ START_TEST(it_speaks_the_language_of_the_console)
 	origin.language = ALERT_LANGUAGE_ZH_CN;
 	expect(ALERT_MARKUP_PLAIN, 4096,
 		"[FIRING:1] LapseTaskDead (prod)\n"
-		"- A1 · 归还库存 · 已调用 6 次 · order A1: HTTP 503 · 已持续 3 分钟\n"
+		"- A1 · 归还库存 · 已调用 6 次 · HTTP 503 · 已持续 3 分钟\n"
 		"控制台: https://ops.example/lapse/tasks?state=DEAD");
 }
 END_TEST
@@ -70,7 +70,7 @@ START_TEST(those_that_fire_come_first)
 	expect(ALERT_MARKUP_SLACK, 4096,
 		"[FIRING:1, RESOLVED:1] LapseTaskDead (prod)\n"
 		"- A2 · stock_restore · 6 calls · order A1: HTTP 503 · for 3 min\n"
-		"- A1 · stock_restore · 6 calls · order A1: HTTP 503 · over, after 3 min");
+		"- A1 · stock_restore · 6 calls · HTTP 503 · over, after 3 min");
 	rows[1].is_resolved = true;
 	char title[ALERT_TITLE_SIZE];
 	alert_text_format_title(&news, ALERT_MARKUP_PLAIN, title);
