@@ -43,8 +43,7 @@ bool broker_is_blocked(const struct broker *broker);
 const char *broker_server(const struct broker *broker);
 /* "0.11.0", of the client library. */
 const char *broker_library_version(void);
-/* Code and text with which the broker last refused something or closed the connection: 406,
- * "PRECONDITION_FAILED - ..."; 0 and "" when it never did. */
+/* With which it last refused or closed something: 406, "PRECONDITION_FAILED - ..."; else 0, "". */
 uint16_t broker_refusal_code(const struct broker *broker);
 const char *broker_refusal_text(const struct broker *broker);
 
@@ -60,6 +59,7 @@ struct broker_argument {
 MUST_USE enum result broker_declare_exchange(struct broker *broker, const char *name,
 	const char *type, const struct broker_argument *arguments, size_t argument_count,
 	struct error *error);
+/* NONE: it lives on a node that is away; TEMPORARY where that costs confirms or a subscription. */
 MUST_USE enum result broker_declare_queue(struct broker *broker, const char *name,
 	const struct broker_argument *arguments, size_t argument_count, struct error *error);
 MUST_USE enum result broker_bind_queue(struct broker *broker, const char *queue,

@@ -53,6 +53,20 @@ enum result broker_declare_exchange(struct broker *broker, const char *name, con
 	return check_reply(broker, what, error);
 }
 
+/* A refusal costs the channel, and with it confirms and tags. */
+static bool can_lose_channel(const struct broker *broker)
+{
+	return !broker->is_consuming && !broker->has_confirms;
+}
+
+/* The channel was closed, and a new one does as well. */
+static enum result open_new_channel(struct broker *broker, struct error *error)
+{
+	enum result result = broker_link_reopen_channel(broker, error);
+
+	return result == RESULT_OK ? RESULT_NONE : result;
+}
+
 enum result broker_declare_queue(struct broker *broker, const char *name,
 	const struct broker_argument *arguments, size_t argument_count, struct error *error)
 {
@@ -65,7 +79,13 @@ enum result broker_declare_queue(struct broker *broker, const char *name,
 	(void)text_format(what, sizeof(what), "declare queue %s", name);
 	(void)amqp_queue_declare(broker->connection, BROKER_AMQP_CHANNEL, amqp_cstring_bytes(name),
 		false, true, false, false, make_table(arguments, argument_count, entries));
-	return check_reply(broker, what, error);
+	amqp_rpc_reply_t reply = amqp_get_rpc_reply(broker->connection);
+	/* "home node ... is down": what is not there at all is made, and never not found. */
+	if (broker_link_is_channel_closed(reply, AMQP_NOT_FOUND) && can_lose_channel(broker)) {
+		(void)error_set(RESULT_NONE, error, "%s: its node is away", what);
+		return open_new_channel(broker, error);
+	}
+	return broker_link_check_reply(broker, reply, what, error);
 }
 
 enum result broker_bind_queue(struct broker *broker, const char *queue, const char *exchange,
@@ -97,13 +117,10 @@ enum result broker_bind_exchange(struct broker *broker, const char *target, cons
 	return check_reply(broker, what, error);
 }
 
-/* A question about a queue that is not there costs the channel, and with it confirms and tags. */
 static enum result forget_channel(struct broker *broker, struct error *error)
 {
-	if (!broker->is_consuming && !broker->has_confirms) {
-		enum result result = broker_link_reopen_channel(broker, error);
-		return result == RESULT_OK ? RESULT_NONE : result;
-	}
+	if (can_lose_channel(broker))
+		return open_new_channel(broker, error);
 	broker_link_drop(broker);
 	return RESULT_NONE;
 }

@@ -55,6 +55,15 @@ static void mark_declared(
 
 /* ---- declaring */
 
+/* Nothing works without its queue, wherever it is. */
+static enum result declare_quorum_queue(struct broker *broker, const char *name,
+	const struct broker_argument *arguments, size_t count, struct error *error)
+{
+	enum result result = broker_declare_queue(broker, name, arguments, count, error);
+
+	return result == RESULT_NONE ? RESULT_TEMPORARY : result;
+}
+
 /* What a consumer reads.  A message that is given up goes to the parked queue. */
 static enum result declare_read_queue(struct topology *topology, struct broker *broker,
 	const char *name, bool keeps_order, struct error *error)
@@ -71,7 +80,7 @@ static enum result declare_read_queue(struct topology *topology, struct broker *
 	};
 	size_t count = ARRAY_LENGTH(arguments) - (keeps_order ? 0 : 1);
 
-	return broker_declare_queue(broker, name, arguments, count, error);
+	return declare_quorum_queue(broker, name, arguments, count, error);
 }
 
 /* What every reader needs: where it parks, and where events go. */
@@ -82,6 +91,11 @@ static enum result declare_ends(
 	enum result result = broker_declare_queue(
 		broker, topology->parked_queue, parked, ARRAY_LENGTH(parked), error);
 
+	/* Parking waits for its node; everything else does not. */
+	if (result == RESULT_NONE) {
+		log_warn(log_event("parked_queue_away"), log_text("queue", topology->parked_queue));
+		result = RESULT_OK;
+	}
 	if (result == RESULT_OK)
 		result = broker_declare_exchange(
 			broker, topology->events_exchange, "topic", NULL, 0, error);
@@ -132,7 +146,7 @@ static enum result declare_delay_queue(struct broker *broker, const char *name, 
 	};
 	size_t count = ARRAY_LENGTH(arguments) - (key == NULL ? 1 : 0);
 
-	return broker_declare_queue(broker, name, arguments, count, error);
+	return declare_quorum_queue(broker, name, arguments, count, error);
 }
 
 /* "*.*.1.#": the word at place level is bit. */

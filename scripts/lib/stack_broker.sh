@@ -232,3 +232,21 @@ broker_set_consumer_timeout() {
 		application:set_env(rabbit, channel_tick_interval, $tick)")
 	[[ $answer == '{ok, ok}' ]] || die "consumer-timeout: $answer"
 }
+
+# As the other members of a cluster see a classic queue whose node is away: known, and not there.
+broker_hide_queue() { # VHOST QUEUE
+	broker_change_queue "$1" "$2" 'mnesia:dirty_delete(rabbit_queue, Name)'
+}
+
+broker_show_queue() { # VHOST QUEUE
+	broker_change_queue "$1" "$2" 'mnesia:dirty_write(rabbit_queue, rabbit_queue_decorator:set(Q))'
+}
+
+broker_change_queue() {
+	check_vhost_name "$1"
+	check_vhost_name "$2"
+	local answer
+	answer=$(broker_eval 10 "Name = rabbit_misc:r(<<\"$1\">>, queue, <<\"$2\">>),
+		[Q] = mnesia:dirty_read(rabbit_durable_queue, Name), $3")
+	[[ $answer == '{ok, ok}' ]] || die "queue $2: $answer"
+}

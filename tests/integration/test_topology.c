@@ -132,6 +132,30 @@ START_TEST(a_due_queue_of_another_kind_is_named_and_left_alone)
 }
 END_TEST
 
+static void change_parked(const char *command)
+{
+	const char *const words[] = { command, sandbox_name(sandbox), "lapse.parked", NULL };
+
+	stack_command(words);
+}
+
+START_TEST(a_parked_queue_whose_node_is_away_stops_nothing_else)
+{
+	connection_expect(line, declare(), RESULT_OK);
+	change_parked("hide-queue");
+	broker_disconnect(line->broker);
+	connection_connect(line);
+	connection_expect(line, declare(), RESULT_OK);
+	connection_publish(line, "", topology_due_queue(topology), "A1", 2);
+	connection_expect(line,
+		broker_consume(line->broker, topology_due_queue(topology), 10, &line->error),
+		RESULT_OK);
+	connection_expect_event(line, BROKER_EVENT_DELIVERY);
+	change_parked("show-queue");
+	ck_assert_int_eq(count("lapse.parked"), 0);
+}
+END_TEST
+
 static bool is_parked(void *context)
 {
 	(void)context;
@@ -198,6 +222,7 @@ int main(void)
 		a_reader_needs_no_more_than_its_queues,
 		in_mode_none_nothing_delays,
 		a_due_queue_of_another_kind_is_named_and_left_alone,
+		a_parked_queue_whose_node_is_away_stops_nothing_else,
 		a_message_given_out_too_often_is_parked_with_its_reason,
 		without_the_exchange_type_auto_takes_the_levels_and_plugin_says_so,
 	};
