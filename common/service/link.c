@@ -10,8 +10,9 @@
 #include "common/service/service.h"
 
 enum {
-	CHECK_INTERVAL_MS = 30000, /* between two looks at the subscription */
-	FULL_WAIT_MS = 100,        /* while nothing more can be taken */
+	CHECK_INTERVAL_MS = 30000,              /* between two looks at the subscription */
+	FULL_WAIT_MS = 100,                     /* while nothing more can be taken */
+	STEADY_MS = 2 * SERVICE_BACKOFF_CAP_MS, /* a line that lived so long is a good one */
 	NAME_SIZE = 64,
 };
 
@@ -21,6 +22,7 @@ struct link {
 	struct broker *out;
 	uint64_t in_epoch;  /* for which the queue was declared */
 	uint64_t out_epoch; /* for which everything was declared */
+	uint64_t opened_ms; /* the way out; 0: it was seen to be lost since */
 	uint64_t next_try_ms;
 	uint32_t try_count;
 	uint64_t failure_count; /* for folding log lines */
@@ -130,9 +132,15 @@ bool link_ensure_out(struct link *link, bool *has_reconnected_out)
 		return true;
 	if (now_ms < link->next_try_ms)
 		return false;
-	if (open_out(link, &link->trouble) == RESULT_OK) {
-		link->out_epoch = broker_epoch(link->out);
+	if (link->opened_ms != 0 && now_ms - link->opened_ms > STEADY_MS)
 		link->try_count = 0;
+	/* Also after a success: one that is lost at once is not opened as fast as it can be. */
+	link->next_try_ms = now_ms + backoff_delay_ms(link->try_count++, SERVICE_BACKOFF_BASE_MS,
+					     SERVICE_BACKOFF_CAP_MS);
+	link->opened_ms = 0;
+	if (open_out(link, &link->trouble) == RESULT_OK) {
+		link->opened_ms = now_ms;
+		link->out_epoch = broker_epoch(link->out);
 		link->failure_count = 0;
 		link->trouble.text[0] = '\0';
 		*has_reconnected_out = true;
@@ -141,8 +149,6 @@ bool link_ensure_out(struct link *link, bool *has_reconnected_out)
 	if (log_is_worth_repeating(&link->failure_count))
 		log_warn(log_event("publish_path_down"), log_text("error", link->trouble.text),
 			log_uint("count", link->failure_count));
-	link->next_try_ms = now_ms + backoff_delay_ms(link->try_count++, SERVICE_BACKOFF_BASE_MS,
-					     SERVICE_BACKOFF_CAP_MS);
 	return false;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "tests/support/daemon.h"
@@ -28,7 +29,9 @@ enum {
 	STOP_LIMIT_MS = 10000,
 	HUGE = 3 * 1024 * 1024,
 	BIG = 1024 * 1024, /* as much as is taken into memory */
-	LONG = 5000
+	LONG = 5000,
+	AWAY_MS = 3000,
+	LINES_MAX = 16
 };
 
 static struct sandbox *sandbox;
@@ -287,6 +290,42 @@ START_TEST(malformed_messages_that_cannot_be_kept_cost_no_good_one)
 }
 END_TEST
 
+/* ---- while the node of a cluster that has the parked queue is away */
+
+static void change_parked(const char *command)
+{
+	const char *const words[] = { command, sandbox_name(sandbox), PARKED_QUEUE, NULL };
+
+	stack_command(words);
+}
+
+static bool has_tried_again(void *context)
+{
+	(void)context;
+	return daemon_metric(&consumer, SETTLED("parked")) > ARRAY_LENGTH(all_malformed);
+}
+
+START_TEST(a_parked_queue_that_is_away_stops_no_close)
+{
+	daemon_start_ready(sandbox, "lapse-consumer", &consumer);
+	daemon_stop(&consumer, STOP_LIMIT_MS);
+	publish_all_between_good_ones();
+	size_t mark = stack_mark_broker_log();
+	change_parked("hide-queue");
+	daemon_start(sandbox, "lapse-consumer", &consumer);
+	bool are_closed = wait_until(has_taken_all_good_ones, NULL, WAIT_LIMIT_MS);
+	bool has_tried = wait_until(has_tried_again, NULL, WAIT_LIMIT_MS);
+	clock_wait_ms(AWAY_MS);
+	change_parked("show-queue");
+	ck_assert(are_closed);
+	ck_assert(has_tried);
+	/* It asks now and then, and not as fast as it can. */
+	ck_assert_uint_le(stack_count_in_broker_log(mark, "accepting AMQP connection"), LINES_MAX);
+	expect_all_well();
+	expect_each_parked_once();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -294,6 +333,7 @@ int main(void)
 		long_and_huge_messages_are_parked,
 		a_broker_that_takes_nothing_stops_no_close,
 		malformed_messages_that_cannot_be_kept_cost_no_good_one,
+		a_parked_queue_that_is_away_stops_no_close,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
 
