@@ -20,7 +20,6 @@ static const unsigned int server_trouble[] = {
 	ER_DBACCESS_DENIED_ERROR,
 	ER_ACCESS_DENIED_ERROR,
 	ER_NO_DB_ERROR,
-	ER_UNKNOWN_COM_ERROR,
 	ER_BAD_DB_ERROR,
 	ER_BAD_FIELD_ERROR,
 	ER_GET_ERRNO,
@@ -37,7 +36,6 @@ static const unsigned int server_trouble[] = {
 	ER_LOCK_TABLE_FULL,
 	ER_USER_LIMIT_REACHED,
 	ER_SPECIFIC_ACCESS_DENIED_ERROR,
-	ER_OPTION_PREVENTS_STATEMENT,
 	ER_QUERY_INTERRUPTED,
 	ER_BINLOG_LOGGING_IMPOSSIBLE,
 	ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
@@ -45,17 +43,20 @@ static const unsigned int server_trouble[] = {
 	1615 /* a table changed again and again while a statement was prepared */,
 	1665 /* statement-based log under READ COMMITTED */,
 	1176 /* an index we name is not there */,
-	1836 /* read-only mode */,
 	1969 /* statement limit, MariaDB */,
 	3024 /* statement limit, MySQL */,
 	3100 /* hook refused the commit: group replication */,
 };
 
-/* Server errors after which the session, or what we keep in it, is gone. */
+/* Server errors after which the session, or what we keep in it, is gone or of no use: a server of
+ * a group that takes no writes, or is cut off, where a new session may find another one. */
 static const unsigned int session_trouble[] = {
 	0,
 	ER_SERVER_SHUTDOWN,
 	ER_UNKNOWN_STMT_HANDLER /* another server behind a proxy */,
+	ER_UNKNOWN_COM_ERROR /* Galera: not a member of the majority */,
+	ER_OPTION_PREVENTS_STATEMENT /* read_only */,
+	1836 /* read-only mode */,
 	1927 /* killed, MariaDB */,
 	3169 /* killed, MySQL */,
 	4031 /* idle for too long, MySQL */,

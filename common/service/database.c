@@ -99,6 +99,9 @@ static enum result look_at_server(struct database *database, struct error *error
 	if (result == RESULT_OK && db_rows_next(rows)) {
 		if (db_rows_uint(rows, 1) != 0)
 			result = error_set(RESULT_TEMPORARY, error, "the server is read_only");
+		/* A new session may find the one that took over. */
+		if (result != RESULT_OK)
+			db_disconnect(database->db);
 		uint64_t middle_ms = before_ms + (clock_now_ms() - before_ms) / 2;
 
 		database->clock_offset_ms = db_rows_int(rows, 0) - (int64_t)middle_ms;

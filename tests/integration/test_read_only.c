@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "common/base/text.h"
+#include "common/io/db.h"
 #include "tests/support/daemon.h"
+#include "tests/support/direct_db.h"
 #include "tests/support/orders.h"
 #include "tests/support/process.h"
 #include "tests/support/query.h"
@@ -113,11 +115,31 @@ START_TEST(a_server_that_becomes_read_only_stops_the_work_until_it_is_over)
 }
 END_TEST
 
+/* Behind a balancer a new session finds the server that took over; the old one would stay. */
+START_TEST(a_session_on_a_read_only_server_is_given_up)
+{
+	struct direct_db direct;
+	struct error error = { .text = "" };
+
+	direct_db_open(&direct, sandbox, NULL, NULL);
+	set_read_only(true);
+	enum result result =
+		db_execute(direct.db, "UPDATE t_order SET version = 1", NULL, 0, NULL, &error);
+	set_read_only(false);
+	ck_assert_int_eq(result, RESULT_TEMPORARY);
+	ck_assert_msg(strstr(error.text, "read-only") != NULL, "%s", error.text);
+	ck_assert(!db_is_connected(direct.db));
+	direct_db_reconnect(&direct);
+	direct_db_close(&direct);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		daemons_that_start_on_a_read_only_server_wait,
 		a_server_that_becomes_read_only_stops_the_work_until_it_is_over,
+		a_session_on_a_read_only_server_is_given_up,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
 
