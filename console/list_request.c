@@ -8,14 +8,6 @@
 static const char *const page_names[] = { "after", "limit", "audit", "unmask", "format", "csrf",
 	"request_id", NULL };
 
-static bool is_page_name(const char *name)
-{
-	for (size_t i = 0; page_names[i] != NULL; i++)
-		if (text_equals(page_names[i], name))
-			return true;
-	return false;
-}
-
 enum result list_read_request(
 	const struct visit *visit, struct list_request *request_out, struct error *error)
 {
@@ -27,7 +19,7 @@ enum result list_read_request(
 		const char *name = form_name_at(visit->query, i);
 		const char *value = form_value_at(visit->query, i);
 
-		if (is_page_name(name) || value[0] == '\0')
+		if (text_is_one_of(page_names, name) || value[0] == '\0')
 			continue;
 		if (request_out->request.value_count == LIST_VALUE_MAX)
 			return error_set(RESULT_PERMANENT, error, "there are too many filters");

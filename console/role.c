@@ -15,11 +15,10 @@ static_assert((int)ROLE_VIEWER == (int)ACT_ROLE_VIEWER &&
 
 bool role_parse(const char *word, enum role *role_out)
 {
-	for (size_t i = 0; act_role_names[i] != NULL; i++) {
-		if (!text_equals(act_role_names[i], word))
-			continue;
-		*role_out = (enum role)i;
-		return true;
-	}
-	return false;
+	size_t place = text_find(act_role_names, word);
+
+	if (act_role_names[place] == NULL)
+		return false;
+	*role_out = (enum role)place;
+	return true;
 }

@@ -41,14 +41,6 @@ static bool read_line(char line[LINE_SIZE])
 	return was_read;
 }
 
-static bool is_role(const char *role)
-{
-	for (size_t i = 0; act_role_names[i] != NULL; i++)
-		if (text_equals(act_role_names[i], role))
-			return true;
-	return false;
-}
-
 static int print_line(const char *user, const char *role)
 {
 	char line[LINE_SIZE] = "";
@@ -85,7 +77,7 @@ int hash_password_run(const struct session *session)
 			"--user: letters, digits and . _ - make the name of a user");
 	if (role == NULL)
 		role = act_role_names[ACT_ROLE_VIEWER];
-	if (!is_role(role))
+	if (!text_is_one_of(act_role_names, role))
 		return session_refuse_usage("--role is viewer, operator or admin");
 	return print_line(user, role);
 }

@@ -300,14 +300,6 @@ int requeue_run(const struct session *session)
 	return status;
 }
 
-static bool is_resolve_code(const char *code)
-{
-	for (size_t i = 0; compensation_resolve_codes[i] != NULL; i++)
-		if (text_equals(compensation_resolve_codes[i], code))
-			return true;
-	return false;
-}
-
 /* CODE[:TEXT]; a code that speaks for itself needs no text. */
 static enum result read_reason(struct act *act, struct error *error)
 {
@@ -318,7 +310,7 @@ static enum result read_reason(struct act *act, struct error *error)
 		return error_set(RESULT_PERMANENT, error, "resolve needs --reason CODE[:TEXT]");
 	if (size < sizeof(act->reason_code))
 		memcpy(act->reason_code, reason, size);
-	if (!is_resolve_code(act->reason_code))
+	if (!text_is_one_of(compensation_resolve_codes, act->reason_code))
 		return error_set(RESULT_PERMANENT, error,
 			"--reason: \"%.40s\" is not fixed_elsewhere, not_needed, duplicate, "
 			"refunded_by_hand, stock_corrected_by_hand or other",

@@ -201,6 +201,20 @@ bool text_starts_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+size_t text_find(const char *const *words, const char *word)
+{
+	size_t place = 0;
+
+	while (words[place] != NULL && (word == NULL || !text_equals(words[place], word)))
+		place++;
+	return place;
+}
+
+bool text_is_one_of(const char *const *words, const char *word)
+{
+	return words[text_find(words, word)] != NULL;
+}
+
 static size_t smallest(size_t a, size_t b, size_t c)
 {
 	size_t least = a < b ? a : b;

@@ -43,6 +43,10 @@ bool text_is_key(const void *text, size_t size, size_t size_max);
 /* Same bytes, ended by the NUL byte. */
 bool text_equals(const char *left, const char *right);
 bool text_starts_with(const char *text, const char *prefix);
+/* The place of word, which may be NULL, among words that are ended by NULL; the place of that NULL
+ * when it is none of them. */
+size_t text_find(const char *const *words, const char *word);
+bool text_is_one_of(const char *const *words, const char *word);
 
 /* Number of inserted, deleted or replaced characters between two texts of at most 63 bytes. */
 size_t text_distance(const char *left, const char *right);

@@ -29,10 +29,7 @@ enum act_role act_role_needed(const char *action)
 
 bool act_has_role(const struct audit_actor *actor, enum act_role role)
 {
-	for (size_t i = role; act_role_names[i] != NULL; i++)
-		if (text_equals(act_role_names[i], actor->role))
-			return true;
-	return false;
+	return text_is_one_of(act_role_names + role, actor->role);
 }
 
 bool act_is_reason(const char *text)

@@ -67,14 +67,6 @@ enum result act_requeue_selected(struct db *db, const struct act_selection *sele
 
 /* ---- resolve */
 
-static bool is_code(const char *code)
-{
-	for (size_t i = 0; code != NULL && compensation_resolve_codes[i] != NULL; i++)
-		if (text_equals(compensation_resolve_codes[i], code))
-			return true;
-	return false;
-}
-
 enum result act_check_resolve(struct db *db, const struct act_resolve *request,
 	struct act_checks *checks_out, struct error *error)
 {
@@ -146,7 +138,7 @@ enum result act_resolve(struct db *db, const struct act_resolve *request,
 {
 	struct task_act act = { .resolve = request };
 
-	if (!is_code(request->code))
+	if (!text_is_one_of(compensation_resolve_codes, request->code))
 		return act_answer_invalid(result_out,
 			"the code of the reason is not fixed_elsewhere, not_needed, duplicate, "
 			"refunded_by_hand, stock_corrected_by_hand or other");

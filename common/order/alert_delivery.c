@@ -282,13 +282,13 @@ static const char firing_sql[] =
 
 static void read_firing(const struct db_rows *rows, struct alert_firing *firing)
 {
+	size_t kind = text_find(alert_kind_names, db_rows_text(rows, 0, NULL));
 	size_t size = 0;
 	const char *text = NULL;
 
 	memset(firing, 0, sizeof(*firing));
-	for (size_t i = 0; alert_kind_names[i] != NULL; i++)
-		if (text_equals(alert_kind_names[i], db_rows_text(rows, 0, NULL)))
-			firing->kind = (enum alert_kind)i;
+	if (alert_kind_names[kind] != NULL)
+		firing->kind = (enum alert_kind)kind;
 	firing->severity = (enum alert_severity)db_rows_uint(rows, 1);
 	(void)text_copy(firing->ref, sizeof(firing->ref), db_rows_text(rows, 2, NULL));
 	text = db_rows_text(rows, 3, &size);

@@ -15,12 +15,10 @@ static_assert(JSON_MAX == 8192 && ALERT_TARGETS_SIZE == 2048, "the columns know 
 
 static size_t find_name(const char *const *names, const char *name)
 {
-	size_t i = 0;
+	size_t place = text_find(names, name);
 
-	while (names[i] != NULL && !text_equals(names[i], name))
-		i++;
-	REQUIRE(names[i] != NULL); /* the column knows these words only */
-	return i;
+	REQUIRE(names[place] != NULL); /* the column knows these words only */
+	return place;
 }
 
 void alert_row_copy_time(const struct db_rows *rows, size_t column, char time[ALERT_TIME_SIZE])

@@ -181,14 +181,6 @@ enum result compensation_requeue(struct db *db, uint64_t id, uint32_t expected_r
 	return compensation_give_chance(db, &chance, actor, error);
 }
 
-static bool is_resolve_code(const char *code)
-{
-	for (size_t i = 0; compensation_resolve_codes[i] != NULL; i++)
-		if (text_equals(compensation_resolve_codes[i], code))
-			return true;
-	return false;
-}
-
 enum result compensation_resolve(struct db *db, uint64_t id, const char *reason_code,
 	const char *reason_text, const struct audit_actor *actor, struct error *error)
 {
@@ -203,7 +195,7 @@ enum result compensation_resolve(struct db *db, uint64_t id, const char *reason_
 		.expected_retries = UINT32_MAX,
 		.actor = actor };
 
-	if (reason_code == NULL || !is_resolve_code(reason_code))
+	if (!text_is_one_of(compensation_resolve_codes, reason_code))
 		return error_set(RESULT_PERMANENT, error, "no such reason code");
 	if (!act_is_reason(reason_text))
 		return error_set(RESULT_PERMANENT, error, "the reason needs %d to %d characters",

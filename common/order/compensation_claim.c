@@ -43,10 +43,10 @@ struct claim {
 
 static enum compensation_kind find_kind(const char *name)
 {
-	for (size_t i = 0; i < COMPENSATION_KIND_COUNT; i++)
-		if (text_equals(compensation_kind_names[i], name))
-			return (enum compensation_kind)i;
-	require_failed("the column knows these kinds only", __FILE__, __LINE__);
+	size_t place = text_find(compensation_kind_names, name);
+
+	REQUIRE(place < COMPENSATION_KIND_COUNT); /* the column knows these kinds only */
+	return (enum compensation_kind)place;
 }
 
 static uint32_t read_count(const struct db_rows *rows, size_t column)

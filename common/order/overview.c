@@ -154,15 +154,6 @@ static enum result read_closes(struct db *db, const struct overview_limits *limi
 	return result == RESULT_NONE ? RESULT_OK : result;
 }
 
-/* The place of name, or limit when a newer schema knows more. */
-static size_t find_name(const char *const *names, size_t limit, const char *name)
-{
-	for (size_t i = 0; i < limit; i++)
-		if (text_equals(names[i], name))
-			return i;
-	return limit;
-}
-
 static enum result read_tasks(struct db *db, struct overview *overview, struct error *error)
 {
 	static const char sql[] =
@@ -173,12 +164,11 @@ static enum result read_tasks(struct db *db, struct overview *overview, struct e
 	enum result result = db_query(db, sql, NULL, 0, &rows, error);
 
 	while (result == RESULT_OK && db_rows_next(rows)) {
-		size_t kind = find_name(
-			compensation_kind_names, OVERVIEW_KINDS, db_rows_text(rows, 0, NULL));
-		size_t status = find_name(
-			compensation_status_names, OVERVIEW_STATUSES, db_rows_text(rows, 1, NULL));
+		size_t kind = text_find(compensation_kind_names, db_rows_text(rows, 0, NULL));
+		size_t status = text_find(compensation_status_names, db_rows_text(rows, 1, NULL));
 
-		if (kind == OVERVIEW_KINDS || status == OVERVIEW_STATUSES)
+		/* A newer schema may know more. */
+		if (kind >= OVERVIEW_KINDS || status >= OVERVIEW_STATUSES)
 			continue;
 		overview->tasks[kind][status].count = db_rows_uint(rows, 2);
 		if (db_rows_int(rows, 3) > 0)

@@ -177,15 +177,6 @@ static enum result read_outbox(struct db *db, struct snapshot_figures *figures, 
 	return result;
 }
 
-/* The place of name, or limit when a newer schema knows more. */
-static size_t find_name(const char *const *names, size_t limit, const char *name)
-{
-	for (size_t i = 0; i < limit; i++)
-		if (text_equals(names[i], name))
-			return i;
-	return limit;
-}
-
 static enum result read_tasks(struct db *db, struct snapshot_figures *figures, struct error *error)
 {
 	/* next_retry_at of a DEAD one is when it died. */
@@ -202,11 +193,10 @@ static enum result read_tasks(struct db *db, struct snapshot_figures *figures, s
 		for (size_t status = 0; status < SNAPSHOT_STATUSES; status++)
 			figures->tasks[kind][status] = (struct snapshot_pile){ .count = 0 };
 	while (db_rows_next(rows)) {
-		size_t kind = find_name(
-			compensation_kind_names, SNAPSHOT_KINDS, db_rows_text(rows, 0, NULL));
-		size_t status = find_name(
-			compensation_status_names, SNAPSHOT_STATUSES, db_rows_text(rows, 1, NULL));
+		size_t kind = text_find(compensation_kind_names, db_rows_text(rows, 0, NULL));
+		size_t status = text_find(compensation_status_names, db_rows_text(rows, 1, NULL));
 
+		/* A newer schema may know more. */
 		if (kind < SNAPSHOT_KINDS && status < SNAPSHOT_STATUSES)
 			figures->tasks[kind][status] = read_pile(rows, 2);
 	}
@@ -228,8 +218,7 @@ static enum result read_refunds(
 	for (size_t i = 0; i < SNAPSHOT_OUTCOMES; i++)
 		figures->refunds[i] = (struct snapshot_pile){ .count = 0 };
 	while (db_rows_next(rows)) {
-		size_t outcome = find_name(
-			payment_outcome_names, SNAPSHOT_OUTCOMES, db_rows_text(rows, 0, NULL));
+		size_t outcome = text_find(payment_outcome_names, db_rows_text(rows, 0, NULL));
 
 		if (outcome < SNAPSHOT_OUTCOMES)
 			figures->refunds[outcome] = read_pile(rows, 1);

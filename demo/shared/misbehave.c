@@ -21,10 +21,7 @@ const char *const misbehave_names[] = { "fail-rate", "error-code", "hang", "lose
 
 bool misbehave_is_name(const char *name)
 {
-	for (size_t i = 0; misbehave_names[i] != NULL; i++)
-		if (text_equals(name, misbehave_names[i]))
-			return true;
-	return false;
+	return text_is_one_of(misbehave_names, name);
 }
 
 /* "0" to "1" with a fraction. */

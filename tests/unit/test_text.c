@@ -270,9 +270,27 @@ START_TEST(bytes_become_two_digits_each)
 }
 END_TEST
 
+START_TEST(a_word_has_its_place_in_a_list)
+{
+	static const char *const words[] = { "one", "two", "one", NULL };
+	static const char *const none[] = { NULL };
+
+	ck_assert_uint_eq(text_find(words, "one"), 0);
+	ck_assert_uint_eq(text_find(words, "two"), 1);
+	ck_assert_uint_eq(text_find(words, "On"), 3);
+	ck_assert_uint_eq(text_find(words, NULL), 3);
+	ck_assert_uint_eq(text_find(none, "one"), 0);
+	ck_assert(text_is_one_of(words, "two"));
+	ck_assert(!text_is_one_of(words, "three"));
+	ck_assert(!text_is_one_of(words, NULL));
+	ck_assert(!text_is_one_of(none, "one"));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
+		a_word_has_its_place_in_a_list,
 		a_copy_that_fits_is_whole,
 		a_copy_that_does_not_fit_is_cut_and_ended,
 		a_format_says_whether_it_fitted,
