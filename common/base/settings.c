@@ -51,25 +51,6 @@ static void read_number(const struct setting *setting, const char *value, void *
 		high);
 }
 
-static void read_choice(const struct setting *setting, const char *value, void *field,
-	struct settings_report *report)
-{
-	char allowed[128] = "";
-	int *choice = field;
-
-	for (int i = 0; setting->choices[i] != NULL; i++) {
-		if (text_equals(value, setting->choices[i])) {
-			*choice = i;
-			return;
-		}
-		size_t used = strlen(allowed);
-		(void)text_format(allowed + used, sizeof(allowed) - used, "%s%s",
-			i == 0 ? "" : ", ", setting->choices[i]);
-	}
-	settings_report_add(
-		report, "%s: \"%.40s\" is not one of %s", setting->name, value, allowed);
-}
-
 /* Nobody would look at the file, and the default would hold without a word. */
 static void check_no_file(const struct setting *setting, const struct settings_source *source,
 	struct settings_report *report)
@@ -105,7 +86,8 @@ static void read_one(const struct setting *setting, const struct settings_source
 		read_number(setting, value != NULL ? value : setting->fallback, field, report);
 		return;
 	case SETTING_KIND_CHOICE:
-		read_choice(setting, value != NULL ? value : setting->fallback, field, report);
+		settings_report_choose(report, setting->name, setting->choices,
+			value != NULL ? value : setting->fallback, field);
 		return;
 	case SETTING_KIND_SHARED:
 	case SETTING_KIND_END:

@@ -61,6 +61,25 @@ void settings_report_add(struct settings_report *report, const char *format, ...
 	report->problems[report->count++] = memory_copy_text(problem);
 }
 
+void settings_report_choose(struct settings_report *report, const char *name,
+	const char *const *choices, const char *value, int *choice_out)
+{
+	size_t place = text_find(choices, value);
+	char allowed[128] = "";
+
+	if (choices[place] != NULL) {
+		*choice_out = (int)place;
+		return;
+	}
+	for (size_t i = 0; choices[i] != NULL; i++) {
+		size_t used = strlen(allowed);
+
+		(void)text_format(allowed + used, sizeof(allowed) - used, "%s%s",
+			i == 0 ? "" : ", ", choices[i]);
+	}
+	settings_report_add(report, "%s: \"%.40s\" is not one of %s", name, value, allowed);
+}
+
 size_t settings_report_count(const struct settings_report *report)
 {
 	return report->count;

@@ -38,6 +38,10 @@ const char *settings_source_name(const struct settings_source *source, size_t in
 MUST_USE struct settings_report *settings_report_create(void);
 void settings_report_destroy(struct settings_report **report);
 void settings_report_add(struct settings_report *report, const char *format, ...) PRINTF_LIKE(2, 3);
+/* The place of value among choices, which are ended by NULL; else a line in the report, and
+ * choice_out stays what it is. */
+void settings_report_choose(struct settings_report *report, const char *name,
+	const char *const *choices, const char *value, int *choice_out);
 size_t settings_report_count(const struct settings_report *report);
 /* Borrowed from the report. */
 const char *settings_report_get(const struct settings_report *report, size_t index);

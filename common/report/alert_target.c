@@ -67,17 +67,11 @@ static void read_type(const struct reading *reading)
 
 	format_key(reading->target->name, "_TYPE", key);
 	const char *name = settings_source_find(reading->source, key);
-	for (size_t i = 0; name != NULL && alert_type_names[i] != NULL; i++) {
-		if (text_equals(name, alert_type_names[i])) {
-			reading->target->type = (enum alert_type)i;
-			return;
-		}
-	}
+	int type = ALERT_TYPE_GENERIC;
+
 	if (name != NULL)
-		settings_report_add(reading->report,
-			"%s: \"%.40s\" is not one of generic, alertmanager, dingtalk, feishu, "
-			"wecom, slack",
-			key, name);
+		settings_report_choose(reading->report, key, alert_type_names, name, &type);
+	reading->target->type = (enum alert_type)type;
 }
 
 static void read_url(const struct reading *reading)
@@ -192,17 +186,11 @@ static void read_min_severity(const struct reading *reading)
 
 	format_key(reading->target->name, "_MIN_SEVERITY", key);
 	const char *name = settings_source_find(reading->source, key);
-	reading->target->min_severity = ALERT_SEVERITY_INFO;
-	if (name == NULL)
-		return;
-	for (int i = 0; alert_severity_names[i] != NULL; i++) {
-		if (text_equals(name, alert_severity_names[i])) {
-			reading->target->min_severity = (enum alert_severity)i;
-			return;
-		}
-	}
-	settings_report_add(
-		reading->report, "%s: \"%.40s\" is not one of info, warning, critical", key, name);
+	int severity = ALERT_SEVERITY_INFO;
+
+	if (name != NULL)
+		settings_report_choose(reading->report, key, alert_severity_names, name, &severity);
+	reading->target->min_severity = (enum alert_severity)severity;
 }
 
 const struct alert_target *alert_target_find(const struct alert_target_list *list, const char *name)
