@@ -274,7 +274,6 @@ static const char firing_sql[] =
 	"DATE_FORMAT(MIN(fired_at), '%Y-%m-%dT%H:%i:%s.%f'), COUNT(*), "
 	"SUBSTRING_INDEX(GROUP_CONCAT(COALESCE(JSON_UNQUOTE(JSON_EXTRACT(annotations, "
 	"'$.order_no')), ref) ORDER BY id DESC SEPARATOR ', '), ', ', 10), "
-	"DATE_FORMAT(UTC_TIMESTAMP(3), '%Y-%m-%dT%H:%i:%s.%f'), "
 	"DATE_FORMAT(UTC_TIMESTAMP(3) + INTERVAL ? SECOND, '%Y-%m-%dT%H:%i:%s.%f') "
 	"FROM t_alert FORCE INDEX (idx_state) WHERE state = 'FIRING' AND severity + 0 > ? "
 	"AND (silenced_until IS NULL OR silenced_until <= UTC_TIMESTAMP(3)) "
@@ -311,8 +310,7 @@ enum result alert_list_firing(struct db *db, enum alert_severity min_severity, u
 	list->count = 0;
 	while (result == RESULT_OK && db_rows_next(rows) && list->count < ALERT_GROUP_MAX) {
 		read_firing(rows, &list->items[list->count++]);
-		alert_row_copy_time(rows, 8, list->now);
-		alert_row_copy_time(rows, 9, list->later);
+		alert_row_copy_time(rows, 8, list->later);
 	}
 	db_rows_destroy(&rows);
 	return result == RESULT_NONE ? RESULT_OK : error_context(result, error, "list what fires");

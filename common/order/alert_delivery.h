@@ -80,7 +80,6 @@ struct alert_firing {
 struct alert_firing_list {
 	struct alert_firing items[ALERT_GROUP_MAX];
 	size_t count;
-	char now[ALERT_TIME_SIZE];
 	char later[ALERT_TIME_SIZE]; /* ahead_s from now */
 };
 

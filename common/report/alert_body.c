@@ -10,6 +10,7 @@
 enum {
 	KEY_SIZE = 256,
 	WORDS_SIZE = 96,
+	FINGERPRINT_SIZE = 16 + 1,
 	DESCRIPTION_SIZE = ALERT_EXAMPLES_SIZE + ALERT_WORDS_SIZE,
 };
 
@@ -36,12 +37,12 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return hash;
 }
 
-void alert_body_format_fingerprint(
-	const struct alert_row *row, char digits[ALERT_BODY_FINGERPRINT_SIZE])
+/* FNV-1a 64 over "<kind>\n<ref>", in hexadecimal digits. */
+static void format_fingerprint(const struct alert_row *row, char digits[FINGERPRINT_SIZE])
 {
 	uint64_t hash = hash_text(hash_start, alert_kind_names[row->kind]);
 
-	(void)text_format(digits, ALERT_BODY_FINGERPRINT_SIZE, "%016" PRIx64,
+	(void)text_format(digits, FINGERPRINT_SIZE, "%016" PRIx64,
 		hash_text(hash_text(hash, "\n"), row->ref));
 }
 
@@ -122,10 +123,10 @@ static struct json *create_alert(const struct alert_row *row, const struct alert
 	struct json *alert = json_create_object();
 	struct json *labels = create_labels(&group, alert_severity_names[row->severity], origin);
 	struct json *annotations = create_annotations(row, origin);
-	char fingerprint[ALERT_BODY_FINGERPRINT_SIZE];
+	char fingerprint[FINGERPRINT_SIZE];
 	char url[ALERT_URL_SIZE];
 
-	alert_body_format_fingerprint(row, fingerprint);
+	format_fingerprint(row, fingerprint);
 	alert_origin_format_one(origin, row->kind, row->ref, url);
 	json_set_text(alert, "status", row->is_resolved ? "resolved" : "firing");
 	json_adopt(alert, "labels", &labels);

@@ -9,8 +9,7 @@
 #include "common/report/alert_news.h"
 
 enum {
-	ALERT_BODY_ID_SIZE = 4 + 16 + 1,
-	ALERT_BODY_FINGERPRINT_SIZE = 16 + 1,
+	ALERT_BODY_ID_SIZE = 4 + 16 + 1
 };
 
 /* Both owned by the caller. */
@@ -24,8 +23,5 @@ MUST_USE char *alert_body_write_groups(const struct alert_news *news);
 /* "msg_<16 digits>": the same for the same rows in the same state, so also when sent again. */
 void alert_body_format_id(
 	const struct alert_news *news, const char *receiver, char id[ALERT_BODY_ID_SIZE]);
-/* FNV-1a 64 over "<kind>\n<ref>", in hexadecimal digits. */
-void alert_body_format_fingerprint(
-	const struct alert_row *row, char digits[ALERT_BODY_FINGERPRINT_SIZE]);
 
 #endif

@@ -35,8 +35,8 @@ static const char *const test_words[LANGUAGES] = {
 	"这是一条测试消息，系统一切正常，无需处理。"
 };
 
-void alert_words_format_age(
-	enum alert_language language, uint64_t age_s, char words[ALERT_WORDS_SIZE])
+/* "3 min": how long, in its largest unit. */
+static void format_age(enum alert_language language, uint64_t age_s, char words[ALERT_WORDS_SIZE])
 {
 	size_t i = 0;
 
@@ -53,7 +53,7 @@ void alert_words_format_state(enum alert_language language, bool is_resolved, ui
 		{ "over, after ", "已恢复，历时 " } };
 	char age[ALERT_WORDS_SIZE];
 
-	alert_words_format_age(language, age_s, age);
+	format_age(language, age_s, age);
 	(void)text_format(
 		words, ALERT_WORDS_SIZE, "%s%.64s", before[is_resolved ? 1 : 0][language], age);
 }

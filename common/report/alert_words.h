@@ -14,9 +14,6 @@ enum {
 	ALERT_WORDS_SIZE = 160
 };
 
-/* "3 min": how long, in its largest unit. */
-void alert_words_format_age(
-	enum alert_language language, uint64_t age_s, char words[ALERT_WORDS_SIZE]);
 /* "since 3 min", "over, after 3 min". */
 void alert_words_format_state(enum alert_language language, bool is_resolved, uint64_t age_s,
 	char words[ALERT_WORDS_SIZE]);
