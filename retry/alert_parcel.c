@@ -63,10 +63,15 @@ static bool is_word(const char *text, const char *word)
 	return text != NULL && text_equals(text, word);
 }
 
+static bool is_known(const struct alert_leg *leg)
+{
+	return leg->result[0] != '\0';
+}
+
 /* Could a failed try have been heard all the same? */
 static bool is_clear_failure(const struct alert_leg *leg)
 {
-	return leg->is_known && !text_equals(leg->result, "ok") &&
+	return is_known(leg) && !text_equals(leg->result, "ok") &&
 	       !text_equals(leg->result, alert_result_names[ALERT_RESULT_TIMEOUT]);
 }
 
@@ -92,7 +97,6 @@ static bool read_leg(const struct json *entry, const struct alert_row *row, stru
 	(void)text_clip(leg->result, sizeof(leg->result), result, strlen(result));
 	(void)json_get_int(entry, "code", &leg->code);
 	(void)json_get_int(entry, "tries", &tries);
-	leg->is_known = true;
 	leg->tries = tries >= 0 && tries < ALERT_TRIES_MAX ? (uint32_t)tries : ALERT_TRIES_MAX - 1;
 	leg->next_ms = parse_time(json_get_text(entry, "next"));
 	leg->was_told = text_equals(result, "ok") && !is_word(about, resolved);
@@ -115,23 +119,22 @@ static void open_leg(const struct json *entry, const struct alert_row *row, uint
 	bool is_reminder = !row->is_resolved && row->delivery != ALERT_DELIVERY_PENDING;
 	bool is_current = read_leg(entry, row, leg);
 
-	if (leg->is_known && !is_current && row->is_resolved && !leg->was_told &&
+	if (is_known(leg) && !is_current && row->is_resolved && !leg->was_told &&
 		is_clear_failure(leg))
 		leg->state = ALERT_LEG_UNWANTED;
-	else if (!leg->is_known || !is_current || (is_reminder && leg->state != ALERT_LEG_GIVEN_UP))
+	else if (!is_known(leg) || !is_current || (is_reminder && leg->state != ALERT_LEG_GIVEN_UP))
 		begin_again(leg);
 	else if (leg->state == ALERT_LEG_RESTING && leg->next_ms <= now_ms + SOON_MS)
 		leg->state = ALERT_LEG_WAITING;
 }
 
-void alert_parcel_create(const struct alert_row *row, const char *lease_token,
-	const struct alert_target_list *targets, uint64_t now_ms, struct alert_parcel **parcel_out)
+void alert_parcel_create(const struct alert_row *row, const struct alert_target_list *targets,
+	uint64_t now_ms, struct alert_parcel **parcel_out)
 {
 	struct alert_parcel *parcel = memory_allocate(sizeof(*parcel));
 	struct json *root = NULL;
 
 	parcel->row = *row;
-	(void)text_copy(parcel->lease_token, sizeof(parcel->lease_token), lease_token);
 	if (row->targets[0] == '\0' || json_parse(row->targets, strlen(row->targets),
 					       ALERT_TARGETS_SIZE, &root, NULL) != RESULT_OK)
 		root = NULL; /* nothing is known */
@@ -178,7 +181,6 @@ void alert_parcel_note(struct alert_parcel *parcel, size_t target,
 	bool is_told = verdict->result == ALERT_RESULT_OK;
 
 	(void)text_copy(leg->result, sizeof(leg->result), alert_result_names[verdict->result]);
-	leg->is_known = true;
 	leg->code = verdict->code;
 	leg->tries++;
 	if (is_told) {
@@ -199,7 +201,6 @@ void alert_parcel_note_off(struct alert_parcel *parcel, size_t target, uint64_t 
 	struct alert_leg *leg = &parcel->legs[target];
 
 	(void)text_copy(leg->result, sizeof(leg->result), off);
-	leg->is_known = true;
 	leg->state = ALERT_LEG_RESTING;
 	leg->next_ms = now_ms + ALERT_OFF_MS;
 }
@@ -236,7 +237,7 @@ static struct json *create_entry(const struct alert_row *row, const struct alert
 /* A leg that was given back before its first try leaves nothing to say. */
 static bool is_worth_writing(const struct alert_leg *leg)
 {
-	return leg->is_known && leg->state != ALERT_LEG_UNWANTED;
+	return is_known(leg) && leg->state != ALERT_LEG_UNWANTED;
 }
 
 char *alert_parcel_write_targets(

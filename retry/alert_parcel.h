@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/base/ulid.h"
 #include "common/order/alert_delivery.h"
 #include "common/report/alert_answer.h"
 #include "common/report/alert_target.h"
@@ -33,24 +32,22 @@ enum alert_leg_state {
 struct alert_leg {
 	enum alert_leg_state state;
 	bool was_told; /* that it fires */
-	bool is_known; /* result, code and tries say something */
 	uint32_t tries;
 	uint64_t next_ms; /* of a RESTING one, by MySQL's clock */
-	char result[16];
+	char result[16];  /* "": nothing is known, result, code and tries say nothing */
 	int64_t code;
 };
 
 struct alert_parcel {
 	struct alert_row row;
-	char lease_token[ULID_SIZE];
 	struct alert_leg legs[ALERT_TARGET_MAX];
 	char reason[ALERT_TEXT_SIZE]; /* of the last failure; "" when there was none */
 };
 
 /* now_ms: by MySQL's clock, as all of them. */
 
-void alert_parcel_create(const struct alert_row *row, const char *lease_token,
-	const struct alert_target_list *targets, uint64_t now_ms, struct alert_parcel **parcel_out);
+void alert_parcel_create(const struct alert_row *row, const struct alert_target_list *targets,
+	uint64_t now_ms, struct alert_parcel **parcel_out);
 void alert_parcel_destroy(struct alert_parcel **parcel);
 
 bool alert_parcel_has(const struct alert_parcel *parcel, enum alert_leg_state state);

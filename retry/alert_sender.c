@@ -249,6 +249,7 @@ static void note_parcels(
 	struct sending *sending, const struct alert_target *target, struct alert_verdict *verdict)
 {
 	uint32_t spread = (uint32_t)random_up_to(SPREAD);
+	uint64_t now_ms = alert_sender_now_ms(sending->sender);
 	uint64_t given_up = 0;
 	char reason[ALERT_REASON_SIZE];
 
@@ -258,8 +259,7 @@ static void note_parcels(
 	for (size_t i = 0; i < sending->told_count; i++) {
 		struct alert_parcel *parcel = sending->told[i];
 
-		alert_parcel_note(parcel, sending->place, verdict, spread,
-			alert_sender_now_ms(sending->sender));
+		alert_parcel_note(parcel, sending->place, verdict, spread, now_ms);
 		given_up += parcel->legs[sending->place].state == ALERT_LEG_GIVEN_UP ? 1 : 0;
 	}
 	if (given_up > 0)
@@ -308,10 +308,11 @@ static void gather(struct sending *sending)
 
 static void tell_nothing(struct alert_sender *sender, size_t place)
 {
+	uint64_t now_ms = alert_sender_now_ms(sender);
+
 	for (size_t i = 0; i < sender->list->count; i++)
 		if (sender->list->items[i]->legs[place].state == ALERT_LEG_WAITING)
-			alert_parcel_note_off(
-				sender->list->items[i], place, alert_sender_now_ms(sender));
+			alert_parcel_note_off(sender->list->items[i], place, now_ms);
 }
 
 static void send_message(struct sending *sending, const struct alert_news *news)

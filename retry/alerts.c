@@ -93,12 +93,11 @@ struct ending {
 	const char *reason;
 };
 
-static void find_ending(
-	const struct alerts *alerts, const struct alert_parcel *parcel, struct ending *ending)
+static void find_ending(const struct alerts *alerts, const struct alert_parcel *parcel,
+	uint64_t now_ms, struct ending *ending)
 {
 	ending->targets = alert_parcel_write_targets(parcel, alert_sender_targets(alerts->sender));
-	ending->state = alert_parcel_find_state(
-		parcel, alert_sender_now_ms(alerts->sender), &ending->delay_ms);
+	ending->state = alert_parcel_find_state(parcel, now_ms, &ending->delay_ms);
 	ending->reason = parcel->reason;
 	if (ending->state != ALERT_DELIVERY_PENDING)
 		ending->delay_ms = alerts->settings->alert_repeat_ms;
@@ -117,7 +116,7 @@ static enum result write_ending(struct alerts *alerts, struct db *db, const stru
 	const struct alert_parcel_list *list = &alerts->parcels;
 	const struct ending *ending = &endings[first];
 	uint64_t *ids = memory_allocate_array(list->count, sizeof(*ids));
-	struct alert_outcome outcome = { .lease_token = list->items[first]->lease_token,
+	struct alert_outcome outcome = { .lease_token = alerts->lease_token,
 		.ids = ids,
 		.state = ending->state,
 		.targets = ending->targets,
@@ -140,12 +139,13 @@ static enum result write_ending(struct alerts *alerts, struct db *db, const stru
 static enum result write_endings(struct alerts *alerts, struct db *db, struct ending *endings,
 	bool *is_written, struct error *error)
 {
+	uint64_t now_ms = alert_sender_now_ms(alerts->sender);
 	enum result result = RESULT_OK;
 	size_t statements = 0;
 
 	for (size_t i = 0; i < alerts->parcels.count; i++)
 		if (alert_parcel_is_over(alerts->parcels.items[i]))
-			find_ending(alerts, alerts->parcels.items[i], &endings[i]);
+			find_ending(alerts, alerts->parcels.items[i], now_ms, &endings[i]);
 	for (size_t i = 0; i < alerts->parcels.count && statements < SETTLE_STATEMENTS; i++) {
 		if (endings[i].targets == NULL || is_written[i])
 			continue;
@@ -248,9 +248,8 @@ static void take_batch(struct alerts *alerts, const struct alert_batch *batch)
 	alert_sender_set_time(alerts->sender, batch->now_ms);
 	for (size_t i = 0; i < batch->count; i++) {
 		repeats += batch->rows[i].repeat_count;
-		alert_parcel_create(&batch->rows[i], alerts->lease_token,
-			alert_sender_targets(alerts->sender), batch->now_ms,
-			&alerts->parcels.items[alerts->parcels.count++]);
+		alert_parcel_create(&batch->rows[i], alert_sender_targets(alerts->sender),
+			batch->now_ms, &alerts->parcels.items[alerts->parcels.count++]);
 	}
 	retry_metrics_count_suppressed(RETRY_SUPPRESSED_SILENCE, batch->silenced_count);
 	retry_metrics_count_suppressed(RETRY_SUPPRESSED_REPEAT, repeats);
@@ -313,9 +312,10 @@ static enum result contain(
 /* Nothing new is begun; what waits goes back to the table. */
 static void give_back(struct alerts *alerts)
 {
+	uint64_t now_ms = alert_sender_now_ms(alerts->sender);
+
 	for (size_t i = 0; i < alerts->parcels.count; i++)
-		alert_parcel_give_back(
-			alerts->parcels.items[i], alert_sender_now_ms(alerts->sender));
+		alert_parcel_give_back(alerts->parcels.items[i], now_ms);
 }
 
 static void take_settings(struct alerts *alerts)

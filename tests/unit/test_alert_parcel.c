@@ -23,7 +23,7 @@ static void set_up(const char *known)
 
 static void create(void)
 {
-	alert_parcel_create(&row, "TOKEN", &targets, NOW_MS, &parcel);
+	alert_parcel_create(&row, &targets, NOW_MS, &parcel);
 }
 
 static void expect_targets(const char *expected)
@@ -86,7 +86,7 @@ START_TEST(one_target_that_fails_is_tried_again_alone)
 	ck_assert_int_eq(parcel->legs[0].state, ALERT_LEG_DONE);
 	ck_assert_int_eq(parcel->legs[1].state, ALERT_LEG_RESTING);
 	alert_parcel_destroy(&parcel);
-	alert_parcel_create(&row, "TOKEN", &targets, NOW_MS + 10000, &parcel);
+	alert_parcel_create(&row, &targets, NOW_MS + 10000, &parcel);
 	ck_assert_int_eq(parcel->legs[1].state, ALERT_LEG_WAITING);
 	ck_assert_uint_eq(parcel->legs[1].tries, 1);
 	alert_parcel_destroy(&parcel);
