@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/text.h"
 #include "common/io/json.h"
 
 enum {
@@ -114,16 +115,8 @@ uint64_t request_hash_subject(const struct json *item)
 {
 	const char *subject = json_get_text(item, "sku_id");
 
-	return request_hash(subject == NULL ? json_get_text(item, "idempotency_key") : subject);
-}
-
-uint64_t request_hash(const char *text)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-	for (; *text != '\0'; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash;
+	return text_hash(TEXT_HASH_START,
+		subject == NULL ? json_get_text(item, "idempotency_key") : subject);
 }
 
 static void write_body(struct json **root, struct request *request)

@@ -56,7 +56,6 @@ MUST_USE enum result request_create_item(enum request_form form,
 	const struct compensation_task *task, struct json **item_out, struct error *error);
 /* Equal for items that fail together when it is not the host that is unwell: those of one SKU. */
 uint64_t request_hash_subject(const struct json *item);
-uint64_t request_hash(const char *text);
 /* The call for these items, one unless the form takes many; takes them over. */
 void request_create(enum request_form form, const char *base_url, struct json **items_adopt,
 	size_t count, struct request *request_out);

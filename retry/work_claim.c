@@ -77,7 +77,7 @@ static void take_webhook(struct work *work, struct target *target, struct job *j
 		work_refuse(work, job, error.text);
 		return;
 	}
-	job->subject = request_hash(job->task.idempotency_key);
+	job->subject = text_hash(TEXT_HASH_START, job->task.idempotency_key);
 	job_queue_push(&target->queue, job);
 }
 

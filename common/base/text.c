@@ -255,3 +255,10 @@ void text_hex(char *target, const uint8_t *bytes, size_t size)
 	}
 	target[2 * size] = '\0';
 }
+
+uint64_t text_hash(uint64_t hash, const char *text)
+{
+	for (; *text != '\0'; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}

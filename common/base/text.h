@@ -51,6 +51,10 @@ bool text_is_one_of(const char *const *words, const char *word);
 /* Number of inserted, deleted or replaced characters between two texts of at most 63 bytes. */
 size_t text_distance(const char *left, const char *right);
 
+/* FNV-1a 64 of the bytes of text, going on from hash, which is TEXT_HASH_START at first. */
+#define TEXT_HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t text_hash(uint64_t hash, const char *text);
+
 /* Lower-case hexadecimal digits of bytes; target needs 2 * size + 1 bytes. */
 void text_hex(char *target, const uint8_t *bytes, size_t size);
 

@@ -14,8 +14,6 @@ enum {
 	DESCRIPTION_SIZE = ALERT_EXAMPLES_SIZE + ALERT_WORDS_SIZE,
 };
 
-static const uint64_t hash_start = UINT64_C(0xcbf29ce484222325);
-
 static const char never[] = "0001-01-01T00:00:00Z";
 
 /* What a message is about, whether it comes from rows or from all that fires. */
@@ -30,26 +28,19 @@ static struct group group_of_row(const struct alert_row *row)
 	return (struct group){ .kind = row->kind, .ref = row->ref, .task_kind = row->task_kind };
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text != '\0'; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* FNV-1a 64 over "<kind>\n<ref>", in hexadecimal digits. */
 static void format_fingerprint(const struct alert_row *row, char digits[FINGERPRINT_SIZE])
 {
-	uint64_t hash = hash_text(hash_start, alert_kind_names[row->kind]);
+	uint64_t hash = text_hash(TEXT_HASH_START, alert_kind_names[row->kind]);
 
 	(void)text_format(digits, FINGERPRINT_SIZE, "%016" PRIx64,
-		hash_text(hash_text(hash, "\n"), row->ref));
+		text_hash(text_hash(hash, "\n"), row->ref));
 }
 
 void alert_body_format_id(
 	const struct alert_news *news, const char *receiver, char id[ALERT_BODY_ID_SIZE])
 {
-	uint64_t hash = hash_text(hash_start, receiver);
+	uint64_t hash = text_hash(TEXT_HASH_START, receiver);
 
 	for (size_t i = 0; i < news->count; i++) {
 		const struct alert_row *row = news->rows[i];
@@ -57,7 +48,7 @@ void alert_body_format_id(
 
 		(void)text_format(words, sizeof(words), "\n%" PRIu64 " %" PRIu32 " %s", row->id,
 			row->fired_count, row->is_resolved ? row->resolved_at : row->fired_at);
-		hash = hash_text(hash, words);
+		hash = text_hash(hash, words);
 	}
 	(void)text_format(id, ALERT_BODY_ID_SIZE, "msg_%016" PRIx64, hash);
 }

@@ -287,10 +287,20 @@ START_TEST(a_word_has_its_place_in_a_list)
 }
 END_TEST
 
+START_TEST(a_hash_is_that_of_everybody)
+{
+	ck_assert_uint_eq(text_hash(TEXT_HASH_START, ""), UINT64_C(0xcbf29ce484222325));
+	ck_assert_uint_eq(text_hash(TEXT_HASH_START, "a"), UINT64_C(0xaf63dc4c8601ec8c));
+	ck_assert_uint_eq(text_hash(text_hash(TEXT_HASH_START, "foo"), "bar"),
+		UINT64_C(0x85944171f73967e8));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		a_word_has_its_place_in_a_list,
+		a_hash_is_that_of_everybody,
 		a_copy_that_fits_is_whole,
 		a_copy_that_does_not_fit_is_cut_and_ended,
 		a_format_says_whether_it_fitted,
