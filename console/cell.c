@@ -119,7 +119,7 @@ void cell_write_value(
 		page_link_to(visit, html, "/orders/", value, value);
 	} else if (is_task(name)) {
 		page_link_to(visit, html, "/tasks/", value, value);
-	} else if (instant_parse(value, &epoch_ms)) {
+	} else if (text_parse_time(value, &epoch_ms)) {
 		page_time(visit, html, value);
 	} else if (strlen(value) > LONG_MIN) {
 		cell_write_long(visit, html, value);

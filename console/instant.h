@@ -1,5 +1,5 @@
 /*
- * instant - moments of the database as milliseconds since 1970, and back.
+ * instant - moments of the database as milliseconds since 1970, and how long something takes.
  */
 #ifndef CONSOLE_INSTANT_H
 #define CONSOLE_INSTANT_H
@@ -15,8 +15,6 @@ enum {
 	INSTANT_DURATION_SIZE = 48,
 };
 
-/* "2026-01-31T10:21:03.120Z", with 0 to 6 digits behind the point. */
-bool instant_parse(const char *text, int64_t *epoch_ms_out);
 /* MySQL's clock; false: it is not known. */
 bool instant_now(const struct database *database, int64_t *epoch_ms_out);
 

@@ -97,7 +97,7 @@ void page_time(const struct visit *visit, struct html *html, const char *time)
 	html_open(html, "time", "datetime", time, HTML_END);
 	html_text(html, time);
 	html_close(html, "time");
-	if (!instant_parse(time, &then_ms) || !instant_now(visit->context->database, &now_ms))
+	if (!text_parse_time(time, &then_ms) || !instant_now(visit->context->database, &now_ms))
 		return;
 	char length[INSTANT_DURATION_SIZE];
 	bool is_past = then_ms <= now_ms;

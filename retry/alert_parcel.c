@@ -9,7 +9,6 @@
 
 enum {
 	SOON_MS = 1000, /* two clocks have told the same moment */
-	DAY_S = 86400,
 };
 
 static const char firing[] = "firing";
@@ -26,36 +25,13 @@ static const char *const state_words[] = {
 	[ALERT_LEG_GIVEN_UP] = "failed",
 };
 
-static bool read_digits(const char *text, size_t size, uint64_t *value_out)
+/* Milliseconds since 1970; 0 when it is no time. */
+static uint64_t read_time(const char *text)
 {
-	char digits[8];
+	int64_t epoch_ms = 0;
 
-	(void)text_format(digits, sizeof(digits), "%.*s", (int)size, text);
-	return strlen(digits) == size && text_parse_uint(digits, 0, 9999, value_out);
-}
-
-/* "2026-01-31T10:21:03.120Z" into milliseconds since 1970; 0 when it is no such time. */
-static uint64_t parse_time(const char *text)
-{
-	static const struct {
-		size_t place, size;
-	} parts[] = { { 0, 4 }, { 5, 2 }, { 8, 2 }, { 11, 2 }, { 14, 2 }, { 17, 2 }, { 20, 3 } };
-	uint64_t values[ARRAY_LENGTH(parts)];
-
-	if (text == NULL || strlen(text) != strlen("2026-01-31T10:21:03.120Z"))
-		return 0;
-	for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
-		if (!read_digits(text + parts[i].place, parts[i].size, &values[i]))
-			return 0;
-	if (values[0] < 1970 || values[1] < 1 || values[1] > 12)
-		return 0;
-	/* Days since 1 March of the year 0, so that the leap day is the last of its year. */
-	uint64_t year = values[0] - (values[1] <= 2 ? 1 : 0);
-	uint64_t month = (values[1] + 9) % 12;
-	uint64_t days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 +
-			values[2] - 1 - 719468;
-	uint64_t seconds = days * DAY_S + values[3] * 3600 + values[4] * 60 + values[5];
-	return seconds * 1000 + values[6];
+	return text != NULL && text_parse_time(text, &epoch_ms) && epoch_ms > 0 ? (uint64_t)epoch_ms
+										: 0;
 }
 
 static bool is_word(const char *text, const char *word)
@@ -98,7 +74,7 @@ static bool read_leg(const struct json *entry, const struct alert_row *row, stru
 	(void)json_get_int(entry, "code", &leg->code);
 	(void)json_get_int(entry, "tries", &tries);
 	leg->tries = tries >= 0 && tries < ALERT_TRIES_MAX ? (uint32_t)tries : ALERT_TRIES_MAX - 1;
-	leg->next_ms = parse_time(json_get_text(entry, "next"));
+	leg->next_ms = read_time(json_get_text(entry, "next"));
 	leg->was_told = text_equals(result, "ok") && !is_word(about, resolved);
 	(void)json_get_bool(entry, "told", &leg->was_told);
 	leg->state = read_state(json_get_text(entry, "state"), result);

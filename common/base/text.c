@@ -9,7 +9,9 @@
 #include <time.h>
 
 enum {
-	DISTANCE_TEXT_MAX = 63
+	DISTANCE_TEXT_MAX = 63,
+	DAYS_OF_ERA = 146097,   /* 400 years of the calendar */
+	DAYS_TO_EPOCH = 719468, /* from the first of March of the year 0 */
 };
 
 struct duration_unit {
@@ -177,6 +179,71 @@ void text_format_time(char *target, size_t target_size, uint64_t epoch_ms)
 	(void)gmtime_r(&seconds, &parts);
 	(void)strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts);
 	(void)text_format(target, target_size, "%s.%03uZ", date, (unsigned int)(epoch_ms % 1000));
+}
+
+/* Days since 1970, by counting years from March on. */
+static int64_t days_of(int64_t year, int64_t month, int64_t day)
+{
+	int64_t y = month <= 2 ? year - 1 : year;
+	int64_t era = y / 400;
+	int64_t year_of_era = y - era * 400;
+	int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+	int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+
+	return era * DAYS_OF_ERA + day_of_era - DAYS_TO_EPOCH;
+}
+
+static bool read_digits(const char **place, size_t digits, int64_t *value_out)
+{
+	*value_out = 0;
+	for (size_t i = 0; i < digits; i++, (*place)++) {
+		if (**place < '0' || **place > '9')
+			return false;
+		*value_out = *value_out * 10 + (**place - '0');
+	}
+	return true;
+}
+
+static bool read_sign(const char **place, char sign)
+{
+	if (**place != sign)
+		return false;
+	(*place)++;
+	return true;
+}
+
+/* The first three digits behind the point count. */
+static bool read_fraction(const char **place, int64_t *milliseconds_out)
+{
+	int64_t unit = 100;
+
+	*milliseconds_out = 0;
+	if (!read_sign(place, '.'))
+		return true;
+	for (; **place >= '0' && **place <= '9'; (*place)++) {
+		*milliseconds_out += (**place - '0') * unit;
+		unit /= 10;
+	}
+	return true;
+}
+
+bool text_parse_time(const char *text, int64_t *epoch_ms_out)
+{
+	int64_t year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, rest = 0;
+	const char *place = text;
+
+	if (!read_digits(&place, 4, &year) || !read_sign(&place, '-') ||
+		!read_digits(&place, 2, &month) || !read_sign(&place, '-') ||
+		!read_digits(&place, 2, &day) || !read_sign(&place, 'T') ||
+		!read_digits(&place, 2, &hour) || !read_sign(&place, ':') ||
+		!read_digits(&place, 2, &minute) || !read_sign(&place, ':') ||
+		!read_digits(&place, 2, &second) || !read_fraction(&place, &rest))
+		return false;
+	if (!text_equals(place, "Z") || month < 1 || month > 12)
+		return false;
+	*epoch_ms_out = days_of(year, month, day) * 86400000 + hour * 3600000 + minute * 60000 +
+			second * 1000 + rest;
+	return true;
 }
 
 bool text_is_key(const void *text, size_t size, size_t size_max)

@@ -37,6 +37,8 @@ void text_format_duration(char *target, size_t target_size, uint64_t millisecond
 
 /* Milliseconds since 1970 as "2026-01-31T10:21:03.120Z". */
 void text_format_time(char *target, size_t target_size, uint64_t epoch_ms);
+/* Reads it, with 0 to 6 digits behind the point; false: it is no such time. */
+bool text_parse_time(const char *text, int64_t *epoch_ms_out);
 
 /* 1 to size_max bytes of [A-Za-z0-9._:-]: what may become a business key. */
 bool text_is_key(const void *text, size_t size, size_t size_max);

@@ -48,10 +48,10 @@ static void read_moment(const char *text)
 	int64_t again_ms = 0;
 	char formatted[INSTANT_SIZE];
 
-	if (!instant_parse(text, &epoch_ms) || epoch_ms < 0)
+	if (!text_parse_time(text, &epoch_ms) || epoch_ms < 0)
 		return;
 	text_format_time(formatted, sizeof(formatted), (uint64_t)epoch_ms);
-	REQUIRE(instant_parse(formatted, &again_ms) && again_ms == epoch_ms);
+	REQUIRE(text_parse_time(formatted, &again_ms) && again_ms == epoch_ms);
 }
 
 /* Between its tags a text has no sign that begins a tag. */

@@ -291,8 +291,30 @@ START_TEST(a_hash_is_that_of_everybody)
 {
 	ck_assert_uint_eq(text_hash(TEXT_HASH_START, ""), UINT64_C(0xcbf29ce484222325));
 	ck_assert_uint_eq(text_hash(TEXT_HASH_START, "a"), UINT64_C(0xaf63dc4c8601ec8c));
-	ck_assert_uint_eq(text_hash(text_hash(TEXT_HASH_START, "foo"), "bar"),
-		UINT64_C(0x85944171f73967e8));
+	ck_assert_uint_eq(
+		text_hash(text_hash(TEXT_HASH_START, "foo"), "bar"), UINT64_C(0x85944171f73967e8));
+}
+END_TEST
+
+START_TEST(a_time_is_read_as_it_is_written)
+{
+	static const struct {
+		const char *text;
+		int64_t epoch_ms;
+	} times[] = { { "1970-01-01T00:00:00Z", 0 }, { "2026-01-31T10:21:03.120Z", 1769854863120 },
+		{ "2024-02-29T23:59:59.999999Z", 1709251199999 },
+		{ "9999-12-31T00:00:00.0Z", 253402214400000 } };
+	static const char *const broken[] = { "", "2026", "2026-01-31", "2026-01-31T10:21:03",
+		"2026-01-31 10:21:03Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
+		"2026-01-31T10:21:03.120Zx", "x026-01-31T10:21:03Z" };
+	int64_t epoch_ms = 7;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(times); i++) {
+		ck_assert_msg(text_parse_time(times[i].text, &epoch_ms), "%s", times[i].text);
+		ck_assert_int_eq(epoch_ms, times[i].epoch_ms);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(broken); i++)
+		ck_assert_msg(!text_parse_time(broken[i], &epoch_ms), "%s", broken[i]);
 }
 END_TEST
 
@@ -301,6 +323,7 @@ int main(void)
 	const TTest *const tests[] = {
 		a_word_has_its_place_in_a_list,
 		a_hash_is_that_of_everybody,
+		a_time_is_read_as_it_is_written,
 		a_copy_that_fits_is_whole,
 		a_copy_that_does_not_fit_is_cut_and_ended,
 		a_format_says_whether_it_fitted,
