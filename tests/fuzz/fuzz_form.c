@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "console/base64.h"
 #include "console/csrf.h"
 #include "console/form.h"
