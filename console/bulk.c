@@ -38,12 +38,12 @@ void bulk_destroy(struct bulk **bulk)
 	if (*bulk == NULL)
 		return;
 	for (size_t i = 0; i < JOBS; i++)
-		free((*bulk)->jobs[i].rows);
+		bulk_forget(&(*bulk)->jobs[i]);
 	free(*bulk);
 	*bulk = NULL;
 }
 
-struct bulk_job *bulk_add(struct bulk *bulk, const struct identity *owner)
+struct bulk_job *bulk_add(struct bulk *bulk, const struct identity *owner, size_t row_max)
 {
 	struct bulk_job *job = NULL;
 
@@ -56,42 +56,64 @@ struct bulk_job *bulk_add(struct bulk *bulk, const struct identity *owner)
 	}
 	if (job == NULL)
 		return NULL;
-	free(job->rows);
-	*job = (struct bulk_job){ .owner = *owner, .touched_ms = clock_now_ms() };
-	job->rows = memory_allocate_array(BULK_ROW_MAX, sizeof(*job->rows));
+	bulk_forget(job);
+	*job = (struct bulk_job){ .owner = *owner, .row_max = row_max };
+	job->touched_ms = clock_now_ms();
+	job->rows = memory_allocate_array(row_max, sizeof(*job->rows));
 	ulid_generate(job->id);
 	return job;
 }
 
 bool bulk_add_row(struct bulk_job *job, const struct act_task *task)
 {
-	if (job->count == BULK_ROW_MAX)
+	if (job->count == job->row_max)
 		return false;
-	job->rows[job->count++].task = *task;
+	job->rows[job->count++] = *task;
 	return true;
 }
 
 void bulk_forget(struct bulk_job *job)
 {
 	free(job->rows);
+	free(job->others);
 	*job = (struct bulk_job){ .rows = NULL };
 }
 
 struct bulk_job *bulk_find(struct bulk *bulk, const char *id)
 {
 	for (size_t i = 0; i < JOBS; i++)
-		if (bulk->jobs[i].rows != NULL && text_equals(bulk->jobs[i].id, id))
+		if (bulk->jobs[i].state != BULK_STATE_EMPTY && text_equals(bulk->jobs[i].id, id))
 			return &bulk->jobs[i];
 	return NULL;
 }
 
+struct bulk_job *bulk_find_request(struct bulk *bulk, const char *owner, const char *request_id)
+{
+	for (size_t i = 0; i < JOBS; i++)
+		if (bulk->jobs[i].state != BULK_STATE_EMPTY &&
+			text_equals(bulk->jobs[i].owner.name, owner) &&
+			text_equals(bulk->jobs[i].request_id, request_id))
+			return &bulk->jobs[i];
+	return NULL;
+}
+
+/* Its rows are not needed any more. */
+static void end(struct bulk_job *job, enum bulk_state state)
+{
+	job->state = state;
+	free(job->rows);
+	job->rows = NULL;
+}
+
 void bulk_start(struct bulk_job *job, const char *request_id)
 {
-	job->state = job->count == 0 ? BULK_STATE_DONE : BULK_STATE_RUNNING;
+	job->state = BULK_STATE_RUNNING;
 	job->touched_ms = clock_now_ms();
 	(void)text_copy(job->request_id, sizeof(job->request_id), request_id);
 	log_info(log_event("bulk_started"), log_text("bulk_id", job->id),
 		log_uint("rows", job->count), log_text("actor", job->owner.name));
+	if (job->count == 0)
+		end(job, BULK_STATE_DONE);
 }
 
 static void log_end(const struct bulk_job *job, const char *event)
@@ -104,7 +126,7 @@ void bulk_stop(struct bulk_job *job)
 {
 	if (job->state != BULK_STATE_RUNNING)
 		return;
-	job->state = BULK_STATE_STOPPED;
+	end(job, BULK_STATE_STOPPED);
 	log_end(job, "bulk_stopped");
 }
 
@@ -114,10 +136,20 @@ static uint64_t choose_delay_ms(const struct bulk_job *job)
 	return random_up_to((uint64_t)job->count * STEP_MS);
 }
 
+static void note_other(struct bulk_job *job, uint64_t id, enum act_outcome outcome, const char *why)
+{
+	if (outcome == ACT_OUTCOME_DONE || job->other_count == BULK_OTHER_MAX)
+		return;
+	job->others = memory_resize_array(job->others, job->other_count + 1, sizeof(*job->others));
+	struct bulk_other *other = &job->others[job->other_count++];
+	*other = (struct bulk_other){ .id = id, .outcome = outcome };
+	(void)text_copy(other->why, sizeof(other->why), why);
+}
+
 /* false: the server is away, and the row stays the next one. */
 static bool work_on_row(struct bulk *bulk, struct bulk_job *job)
 {
-	struct bulk_row *row = &job->rows[job->next];
+	const struct act_task *task = &job->rows[job->next];
 	struct act_result result = { .words = "" };
 	struct error error = { .text = "" };
 	const struct audit_actor actor = {
@@ -130,19 +162,16 @@ static bool work_on_row(struct bulk *bulk, struct bulk_job *job)
 	};
 	struct db *db = database_db(bulk->database);
 
-	enum result status =
-		act_requeue(db, &row->task, choose_delay_ms(job), &actor, &result, &error);
+	enum result status = act_requeue(db, task, choose_delay_ms(job), &actor, &result, &error);
 	if (status == RESULT_TEMPORARY) {
 		if (!db_is_connected(db))
 			database_note(bulk->database, status, &error);
 		return false;
 	}
-	row->outcome = status == RESULT_OK ? result.outcome : ACT_OUTCOME_FAILED;
-	row->audit_id = result.audit_id;
-	(void)text_copy(
-		row->why, sizeof(row->why), status == RESULT_OK ? result.words : error.text);
-	job->counts[row->outcome]++;
-	counts_add_act("requeue", row->outcome);
+	enum act_outcome outcome = status == RESULT_OK ? result.outcome : ACT_OUTCOME_FAILED;
+	note_other(job, task->id, outcome, status == RESULT_OK ? result.words : error.text);
+	job->counts[outcome]++;
+	counts_add_act("requeue", outcome);
 	job->next++;
 	return true;
 }
@@ -168,7 +197,7 @@ uint64_t bulk_work(struct bulk *bulk)
 	bulk->next_ms = now_ms + (is_there ? STEP_MS : AWAY_MS);
 	job->touched_ms = now_ms;
 	if (job->next == job->count) {
-		job->state = BULK_STATE_DONE;
+		end(job, BULK_STATE_DONE);
 		log_end(job, "bulk_done");
 	}
 	return is_there ? STEP_MS : AWAY_MS;

@@ -8,6 +8,7 @@
 #include "console/buffer.h"
 #include "console/bulk.h"
 #include "console/bulk_preview.h"
+#include "console/bulk_selection.h"
 #include "console/ledger.h"
 #include "console/list.h"
 #include "console/page.h"
@@ -18,8 +19,12 @@ enum {
 	NUMBER_SIZE = 24,
 };
 
-static const char *const state_words[] = { PHRASE("preview"), PHRASE("running"), PHRASE("stopped"),
-	PHRASE("done") };
+static const char *const state_words[] = {
+	[BULK_STATE_EMPTY] = "",
+	[BULK_STATE_RUNNING] = PHRASE("running"),
+	[BULK_STATE_STOPPED] = PHRASE("stopped"),
+	[BULK_STATE_DONE] = PHRASE("done"),
+};
 
 void bulk_page_write_link(const struct visit *visit, struct html *html)
 {
@@ -58,34 +63,106 @@ static void answer_started(struct visit *visit, const struct bulk_job *job)
 	respond_redirect(visit, path);
 }
 
-/* The number that was typed stands for having read the page. */
-void bulk_page_start(struct visit *visit)
+/* Takes the rows of one page.  false: more than were shown. */
+static bool take_rows(struct bulk_job *job, const struct listing_page *page)
 {
-	struct bulk_job *job = bulk_find(visit->context->bulk, form_text(visit->form, "bulk_id"));
-	struct ledger_actor actor;
+	bool has_room = true;
+
+	for (size_t row = 0; has_room && row < listing_page_count(page); row++) {
+		uint64_t id = 0;
+		uint64_t retries = 0;
+
+		(void)text_parse_uint(listing_page_named(page, row, "id"), 1, UINT64_MAX, &id);
+		(void)text_parse_uint(
+			listing_page_named(page, row, "retry_count"), 0, UINT32_MAX, &retries);
+		has_room = bulk_add_row(job, &(struct act_task){ id, (uint32_t)retries });
+	}
+	return has_room;
+}
+
+/* The rows that are still as they were shown.  CONFLICT: there are more than those. */
+static enum result fill(
+	struct db *db, struct bulk_selection *selection, struct bulk_job *job, struct error *error)
+{
+	struct listing_request *request = &selection->list.request;
+	char place[LISTING_CURSOR_SIZE] = "";
+	bool has_room = true;
+
+	request->limit = LISTING_PAGE_MAX;
+	request->after = place;
+	do {
+		struct listing_page *page = NULL;
+		enum result result = listing_read(db, listing_find("tasks"), request, &page, error);
+
+		if (result != RESULT_OK)
+			return result;
+		(void)text_copy(job->words, sizeof(job->words), listing_page_words(page));
+		has_room = take_rows(job, page);
+		(void)text_copy(place, sizeof(place), listing_page_next(page));
+		listing_page_destroy(&page);
+	} while (has_room && place[0] != '\0');
+	return has_room ? RESULT_OK
+			: error_set(RESULT_CONFLICT, error, "more rows match than were shown");
+}
+
+static void start(struct visit *visit, struct bulk_selection *selection, const char *request_id)
+{
+	struct error error = { .text = "" };
+	size_t count = (size_t)selection->count.count;
+	struct db *db = ledger_open(visit);
+
+	if (db == NULL)
+		return;
+	struct bulk_job *job = bulk_add(visit->context->bulk, &visit->who, count);
+	if (job == NULL) {
+		respond_problem(visit, 503, PHRASE("Other bulks are still running."), NULL);
+		return;
+	}
+	enum result result = fill(db, selection, job, &error);
+	ledger_close(visit, result, &error);
+	if (result != RESULT_OK) {
+		bulk_forget(job);
+		respond_failure(visit, result, &error);
+		return;
+	}
+	job->asked = count;
+	bulk_start(job, request_id);
+	answer_started(visit, job);
+}
+
+/* The number that was typed stands for having read the page. */
+static void start_if_typed(
+	struct visit *visit, struct bulk_selection *selection, const char *request_id)
+{
 	uint64_t typed = 0;
 
-	if (job == NULL || !text_equals(job->owner.name, visit->who.name)) {
-		respond_problem(visit, 409,
-			PHRASE("This preview is not here any more. Look at the selection again."),
-			NULL);
-		return;
-	}
-	if (!ledger_actor(visit, &actor))
-		return;
-	if (job->state != BULK_STATE_PREVIEW) {
-		answer_started(visit, job);
-		return;
-	}
 	if (!text_parse_uint(form_text(visit->form, "count"), 0, UINT32_MAX, &typed) ||
-		typed != job->count || typed > bulk_preview_limit(visit)) {
+		typed != selection->count.count || typed > bulk_preview_limit(visit)) {
 		respond_problem(visit, 422,
 			PHRASE("The number typed is not the number of rows. Nothing was started."),
 			NULL);
 		return;
 	}
-	bulk_start(job, actor.request_id);
-	answer_started(visit, job);
+	start(visit, selection, request_id);
+}
+
+void bulk_page_start(struct visit *visit)
+{
+	struct bulk_selection selection;
+	struct ledger_actor actor;
+
+	if (!ledger_actor(visit, &actor))
+		return;
+	const struct bulk_job *job =
+		bulk_find_request(visit->context->bulk, visit->who.name, actor.request_id);
+	if (job != NULL) {
+		answer_started(visit, job);
+		return;
+	}
+	if (!bulk_selection_open(visit, form_text(visit->form, "selection"), &selection))
+		return;
+	start_if_typed(visit, &selection, actor.request_id);
+	bulk_selection_clear(&selection);
 }
 
 static void answer_json(struct visit *visit, const struct bulk_job *job)
@@ -96,6 +173,7 @@ static void answer_json(struct visit *visit, const struct bulk_job *job)
 	json_set_text(root, "state", state_words[job->state]);
 	json_set_text(root, "filter", job->words);
 	json_set_int(root, "count", (int64_t)job->count);
+	json_set_int(root, "asked", (int64_t)job->asked);
 	json_set_int(root, "looked_at", (int64_t)job->next);
 	for (size_t i = 0; i < ACT_OUTCOME_COUNT; i++)
 		json_set_int(root, act_outcome_names[i], (int64_t)job->counts[i]);
@@ -120,6 +198,14 @@ static void write_progress(const struct visit *visit, struct html *html, const s
 	html_close(html, "strong");
 	html_close(html, "p");
 	html_element(html, "p", "words", job->words);
+	if (job->asked > job->count) {
+		(void)text_format(count, sizeof(count), "%zu", job->asked - job->count);
+		html_open(html, "p", HTML_END);
+		page_fill(visit, html,
+			PHRASE("{1} more had moved between the preview and the start."), count,
+			NULL);
+		html_close(html, "p");
+	}
 	html_open(html, "dl", HTML_END);
 	for (size_t i = 0; i < ACT_OUTCOME_COUNT; i++) {
 		if (job->counts[i] == 0)
@@ -135,16 +221,14 @@ static void write_progress(const struct visit *visit, struct html *html, const s
 static void write_others(const struct visit *visit, struct html *html, const struct bulk_job *job)
 {
 	html_open(html, "ul", HTML_END);
-	for (size_t i = 0; i < job->next; i++) {
-		const struct bulk_row *row = &job->rows[i];
+	for (size_t i = 0; i < job->other_count; i++) {
+		const struct bulk_other *other = &job->others[i];
 		char id[NUMBER_SIZE];
 
-		if (row->outcome == ACT_OUTCOME_DONE)
-			continue;
-		(void)text_format(id, sizeof(id), "%" PRIu64, row->task.id);
+		(void)text_format(id, sizeof(id), "%" PRIu64, other->id);
 		html_open(html, "li", HTML_END);
 		page_link_to(visit, html, "/tasks/", id, id);
-		html_textf(html, ": %s. %s", act_outcome_names[row->outcome], row->why);
+		html_textf(html, ": %s. %s", act_outcome_names[other->outcome], other->why);
 		html_close(html, "li");
 	}
 	html_close(html, "ul");

@@ -6,7 +6,7 @@
 #include "common/io/json.h"
 #include "common/report/listing.h"
 #include "console/bulk.h"
-#include "console/instant.h"
+#include "console/bulk_selection.h"
 #include "console/ledger.h"
 #include "console/list.h"
 #include "console/page.h"
@@ -14,8 +14,7 @@
 #include "console/settings.h"
 
 enum {
-	SAMPLE = 10,
-	NUMBER_SIZE = 24,
+	SAMPLE = 10
 };
 
 size_t bulk_preview_limit(const struct visit *visit)
@@ -48,93 +47,35 @@ static enum result read_filter(
 	return RESULT_OK;
 }
 
-static size_t find_column(const struct listing_kind *kind, const char *name)
-{
-	size_t count = 0;
-	const struct listing_column *columns = listing_columns(kind, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (text_equals(columns[i].name, name))
-			return i;
-	REQUIRE(false); /* the list of tasks has it */
-	return 0;
-}
-
-/* Freezes the rows of one page.  false: more than may be taken. */
-static bool take_rows(struct bulk_job *job, const struct listing_kind *kind,
-	const struct listing_page *page, size_t limit)
-{
-	size_t id_column = find_column(kind, "id");
-	size_t retries_column = find_column(kind, "retry_count");
-
-	for (size_t row = 0; row < listing_page_count(page); row++) {
-		uint64_t id = 0;
-		uint64_t retries = 0;
-
-		if (job->count == limit)
-			return false;
-		(void)text_parse_uint(listing_page_value(page, row, id_column), 1, UINT64_MAX, &id);
-		(void)text_parse_uint(
-			listing_page_value(page, row, retries_column), 0, UINT32_MAX, &retries);
-		(void)bulk_add_row(job, &(struct act_task){ id, (uint32_t)retries });
-	}
-	return true;
-}
-
-/* OK with all rows; PERMANENT: too many. */
-static enum result freeze(struct visit *visit, struct db *db, struct list_request *request,
-	struct bulk_job *job, struct error *error)
+/* OK with the frozen selection and the oldest of it, which is the caller's. */
+static enum result freeze(struct visit *visit, struct db *db, struct bulk_selection *selection,
+	struct listing_page **sample_out, struct error *error)
 {
 	const struct listing_kind *kind = listing_find("tasks");
-	char place[LISTING_CURSOR_SIZE] = "";
-	enum result result = RESULT_OK;
-	bool has_room = true;
+	size_t limit = bulk_preview_limit(visit);
+	enum result result =
+		listing_count(db, kind, &selection->list.request, limit, &selection->count, error);
 
-	request->request.limit = LISTING_PAGE_MAX;
-	do {
-		struct listing_page *page = NULL;
-
-		request->request.after = place;
-		result = listing_read(db, kind, &request->request, &page, error);
-		request->request.after = NULL;
-		if (result != RESULT_OK)
-			return result;
-		if (job->words[0] == '\0')
-			(void)text_copy(job->words, sizeof(job->words), listing_page_words(page));
-		has_room = take_rows(job, kind, page, bulk_preview_limit(visit));
-		(void)text_copy(place, sizeof(place), listing_page_next(page));
-		listing_page_destroy(&page);
-	} while (has_room && place[0] != '\0');
-	if (!has_room)
+	if (result != RESULT_OK)
+		return result;
+	if (selection->count.is_more)
 		return error_set(RESULT_PERMANENT, error,
-			"more than %zu rows match: narrow the filter", bulk_preview_limit(visit));
-	return RESULT_OK;
+			"more than %zu rows match: narrow the filter", limit);
+	if (!bulk_selection_freeze(selection))
+		return error_set(RESULT_PERMANENT, error, "there are too many filters");
+	selection->list.request.limit = SAMPLE;
+	return listing_read(db, kind, &selection->list.request, sample_out, error);
 }
 
-static uint64_t find_highest(const struct bulk_job *job)
+static void write_facts(const struct visit *visit, struct html *html,
+	const struct bulk_selection *selection, const char *words)
 {
-	uint64_t highest = 0;
+	char count[BULK_NUMBER_SIZE];
 
-	for (size_t i = 0; i < job->count; i++)
-		if (job->rows[i].task.id > highest)
-			highest = job->rows[i].task.id;
-	return highest;
-}
-
-static void write_facts(const struct visit *visit, struct html *html, const struct bulk_job *job)
-{
-	char count[NUMBER_SIZE];
-	char highest[NUMBER_SIZE];
-	char now[INSTANT_SIZE] = "";
-	int64_t now_ms = 0;
-
-	(void)text_format(count, sizeof(count), "%zu", job->count);
-	(void)text_format(highest, sizeof(highest), "%" PRIu64, find_highest(job));
-	if (instant_now(visit->context->database, &now_ms))
-		text_format_time(now, sizeof(now), (uint64_t)now_ms);
+	(void)text_format(count, sizeof(count), "%" PRIu64, selection->count.count);
 	html_open(html, "dl", HTML_END);
 	html_element(html, "dt", NULL, say(visit, PHRASE("Filter")));
-	html_element(html, "dd", NULL, job->words);
+	html_element(html, "dd", NULL, words);
 	html_element(html, "dt", NULL, say(visit, PHRASE("Rows")));
 	html_open(html, "dd", HTML_END);
 	html_open(html, "strong", "id", "count", HTML_END);
@@ -142,100 +83,111 @@ static void write_facts(const struct visit *visit, struct html *html, const stru
 	html_close(html, "strong");
 	html_close(html, "dd");
 	html_element(html, "dt", NULL, say(visit, PHRASE("Highest id")));
-	html_element(html, "dd", NULL, highest);
+	html_element(html, "dd", NULL, selection->highest);
 	html_element(html, "dt", NULL, say(visit, PHRASE("Frozen at")));
-	html_element(html, "dd", NULL, now);
+	html_element(html, "dd", NULL, selection->count.at);
 	html_close(html, "dl");
 }
 
-static void write_sample(const struct visit *visit, struct html *html, const struct bulk_job *job)
+static void write_sample(
+	const struct visit *visit, struct html *html, const struct listing_page *sample)
 {
 	html_element(html, "h2", NULL, say(visit, PHRASE("The oldest of them")));
 	html_open(html, "ul", HTML_END);
-	for (size_t i = 0; i < job->count && i < SAMPLE; i++) {
-		char id[NUMBER_SIZE];
+	for (size_t i = 0; i < listing_page_count(sample); i++) {
+		const char *id = listing_page_named(sample, i, "id");
 
-		(void)text_format(id, sizeof(id), "%" PRIu64, job->rows[i].task.id);
 		html_open(html, "li", HTML_END);
 		page_link_to(visit, html, "/tasks/", id, id);
+		html_textf(html, " %s, %s", listing_page_named(sample, i, "kind"),
+			listing_page_named(sample, i, "created_at"));
 		html_close(html, "li");
 	}
 	html_close(html, "ul");
 }
 
-static void answer_json(struct visit *visit, const struct bulk_job *job)
+static void answer_json(
+	struct visit *visit, const struct bulk_selection *selection, const char *words)
 {
 	struct json *root = json_create_object();
+	struct buffer sealed = { .text = NULL };
 
-	json_set_text(root, "bulk_id", job->id);
-	json_set_text(root, "filter", job->words);
-	json_set_int(root, "count", (int64_t)job->count);
-	json_set_id(root, "highest_id", find_highest(job));
+	bulk_selection_seal(visit, selection, &sealed);
+	json_set_text(root, "selection", buffer_text(&sealed));
+	json_set_text(root, "filter", words);
+	json_set_int(root, "count", (int64_t)selection->count.count);
+	json_set_id(root, "highest_id", selection->count.highest_id);
+	json_set_text(root, "at", selection->count.at);
+	buffer_clear(&sealed);
 	respond_json(visit, 200, &root);
 }
 
-static void answer_page(struct visit *visit, const struct bulk_job *job)
+static void write_form(
+	const struct visit *visit, struct html *html, const struct bulk_selection *selection)
+{
+	struct buffer sealed = { .text = NULL };
+
+	page_element(visit, html, "p", NULL,
+		PHRASE("Exactly these rows are requeued, 20 a second; rows that die later are not "
+		       "touched. Type the number of rows to start."));
+	bulk_selection_seal(visit, selection, &sealed);
+	page_form(visit, html, "/tasks/bulk");
+	page_hidden(html, "selection", buffer_text(&sealed));
+	page_field(visit, html, "count", PHRASE("Number of rows"), NULL, NULL);
+	page_form_end(visit, html, "danger", PHRASE("Start"));
+	buffer_clear(&sealed);
+}
+
+static void answer_page(struct visit *visit, const struct bulk_selection *selection,
+	const struct listing_page *sample)
 {
 	struct html *html = page_begin(visit, PHRASE("Bulk requeue"));
 
-	write_facts(visit, html, job);
-	if (job->count == 0) {
+	write_facts(visit, html, selection, listing_page_words(sample));
+	if (selection->count.count == 0) {
 		page_empty(html, "empty none", say(visit, PHRASE("Nothing matches.")), NULL);
 		page_end(visit, 200, &html);
 		return;
 	}
-	page_element(visit, html, "p", NULL,
-		PHRASE("Exactly these rows are requeued, 20 a second; rows that die later are not "
-		       "touched. Type the number of rows to start."));
-	page_form(visit, html, "/tasks/bulk");
-	page_hidden(html, "bulk_id", job->id);
-	page_field(visit, html, "count", PHRASE("Number of rows"), NULL, NULL);
-	page_form_end(visit, html, "danger", PHRASE("Start"));
-	write_sample(visit, html, job);
+	write_form(visit, html, selection);
+	write_sample(visit, html, sample);
 	page_end(visit, 200, &html);
 }
 
-static void show_filter(struct visit *visit, struct list_request *request)
+static void show_filter(struct visit *visit, struct bulk_selection *selection)
 {
 	struct error error = { .text = "" };
+	struct listing_page *sample = NULL;
 	struct db *db = ledger_open(visit);
 
 	if (db == NULL)
 		return;
-	struct bulk_job *job = bulk_add(visit->context->bulk, &visit->who);
-	if (job == NULL) {
-		respond_problem(visit, 503, PHRASE("Other bulks are still running."), NULL);
-		return;
-	}
-	enum result result = freeze(visit, db, request, job, &error);
+	enum result result = freeze(visit, db, selection, &sample, &error);
 	ledger_close(visit, result, &error);
-	if (result != RESULT_OK) {
-		bulk_forget(job);
-		if (result == RESULT_PERMANENT)
-			respond_problem(visit, 422, PHRASE("A rule says no. Nothing was changed."),
-				error.text);
-		else
-			respond_failure(visit, result, &error);
-		return;
-	}
-	if (visit->is_api)
-		answer_json(visit, job);
+	if (result == RESULT_PERMANENT)
+		respond_problem(
+			visit, 422, PHRASE("A rule says no. Nothing was changed."), error.text);
+	else if (result != RESULT_OK)
+		respond_failure(visit, result, &error);
+	else if (visit->is_api)
+		answer_json(visit, selection, listing_page_words(sample));
 	else
-		answer_page(visit, job);
+		answer_page(visit, selection, sample);
+	listing_page_destroy(&sample);
 }
 
 void bulk_preview_show(struct visit *visit)
 {
-	struct list_request request;
+	struct bulk_selection selection = { .fields = NULL };
 	struct error error = { .text = "" };
 
 	if (bulk_preview_limit(visit) == 0) {
 		respond_problem(visit, 403, PHRASE("Bulk is switched off."), "LAPSE_BULK_MAX");
 		return;
 	}
-	if (read_filter(visit, &request, &error) != RESULT_OK) {
+	if (read_filter(visit, &selection.list, &error) != RESULT_OK) {
 		respond_problem(visit, 400, PHRASE("This filter cannot be."), error.text);
 		return;
 	}
-	show_filter(visit, &request);
+	show_filter(visit, &selection);
 }

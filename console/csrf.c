@@ -10,7 +10,7 @@
 
 enum {
 	HOUR_MS = 3600000,
-	SIGNED_SIZE = 512,
+	SIGNED_SIZE = 4096,
 	HOUR_DIGITS_MAX = 12,
 };
 

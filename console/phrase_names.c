@@ -145,6 +145,7 @@ const struct phrase phrase_names[] = {
 	{ "trace_parent", "追踪" },
 	{ "trade_no", "交易号" },
 	{ "type", "类型" },
+	{ "unchanged_since", "此后未变" },
 	{ "up_to", "ID 不大于" },
 	{ "updated_at", "更新时间" },
 	{ "user_id", "用户" },

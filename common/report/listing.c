@@ -199,6 +199,11 @@ const char *listing_page_value(const struct listing_page *page, size_t row, size
 	return page->cells[row * page->kind->column_count + column];
 }
 
+const char *listing_page_named(const struct listing_page *page, size_t row, const char *name)
+{
+	return listing_page_value(page, row, find_column(page->kind, name));
+}
+
 const char *listing_page_next(const struct listing_page *page)
 {
 	return page->next;

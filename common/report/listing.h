@@ -82,6 +82,8 @@ void listing_page_destroy(struct listing_page **page);
 size_t listing_page_count(const struct listing_page *page);
 /* Borrowed from the page; NULL: SQL NULL. */
 const char *listing_page_value(const struct listing_page *page, size_t row, size_t column);
+/* The same by the name of the column, which the kind must have. */
+const char *listing_page_named(const struct listing_page *page, size_t row, const char *name);
 /* Where the next page begins; "" when this is the last one. */
 const char *listing_page_next(const struct listing_page *page);
 /* The filter in words: "status DEAD or PENDING after a failure, order A1". */

@@ -18,7 +18,8 @@ struct listing_count {
 	uint64_t count;      /* at most the bound */
 	bool is_more;        /* there are more than the bound */
 	uint64_t highest_id; /* 0: none; as filter "up_to" it leaves out later rows */
-	char at[32];         /* by MySQL's clock, ISO 8601 with Z */
+	char at[32]; /* by MySQL's clock, ISO 8601 with Z; as filter "unchanged_since" it leaves out
+		      * what has changed */
 };
 
 /* One statement; for kinds with the filter "up_to" (tasks).  Results as listing_read. */

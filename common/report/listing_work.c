@@ -7,6 +7,7 @@
 static const char key_form[] = "letters, digits and . _ : -";
 static const char duration_form[] = "a duration such as 90s, 5m, 2h or 7d";
 static const char id_form[] = "an id";
+static const char time_form[] = "a time in UTC such as 2026-01-31T18:30:00Z";
 
 #define OLDER_THAN "t.created_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND"
 
@@ -47,6 +48,7 @@ enum task_filter {
 	TASK_FILTER_ERROR,
 	TASK_FILTER_OLDER_THAN,
 	TASK_FILTER_UP_TO,
+	TASK_FILTER_UNCHANGED_SINCE,
 	TASK_FILTER_COUNT,
 };
 static const struct listing_filter task_filters[] = {
@@ -57,6 +59,7 @@ static const struct listing_filter task_filters[] = {
 	[TASK_FILTER_ERROR] = { "error", "a part of the last error, in any case", NULL },
 	[TASK_FILTER_OLDER_THAN] = { "older_than", duration_form, NULL },
 	[TASK_FILTER_UP_TO] = { "up_to", id_form, NULL },
+	[TASK_FILTER_UNCHANGED_SINCE] = { "unchanged_since", time_form, NULL },
 };
 static const struct listing_condition task_conditions[] = {
 	[TASK_FILTER_STATE] = { LISTING_FORM_WORD, "t.status = ?", NULL, NULL, "status" },
@@ -67,6 +70,8 @@ static const struct listing_condition task_conditions[] = {
 		NULL, NULL, "error contains" },
 	[TASK_FILTER_OLDER_THAN] = { LISTING_FORM_DURATION, OLDER_THAN, NULL, NULL, "older than" },
 	[TASK_FILTER_UP_TO] = { LISTING_FORM_ID, "t.id <= ?", NULL, NULL, "up to id" },
+	[TASK_FILTER_UNCHANGED_SINCE] = { LISTING_FORM_TIME, "t.updated_at <= ?", NULL, NULL,
+		"unchanged since" },
 };
 _Static_assert(ARRAY_LENGTH(task_filters) == TASK_FILTER_COUNT &&
 		       ARRAY_LENGTH(task_conditions) == TASK_FILTER_COUNT,

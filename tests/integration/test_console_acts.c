@@ -233,82 +233,6 @@ START_TEST(an_outbox_row_is_replayed_and_rules_and_silences_are_kept)
 }
 END_TEST
 
-static bool is_bulk_over(void *context)
-{
-	const struct api_answer *answer = console_get(&console, "olga", context);
-
-	return strstr(answer->body, "id=\"state\">done<") != NULL ||
-	       strstr(answer->body, "id=\"state\">stopped<") != NULL;
-}
-
-START_TEST(a_bulk_takes_exactly_what_its_preview_showed)
-{
-	static const char path[] = "/tasks/bulk";
-	char fields[CONSOLE_TEXT_SIZE];
-	char location[LOCATION_SIZE] = "";
-
-	console_fill_dead(query, "BULK-", 25);
-	query_run(query, "UPDATE t_compensation SET status = 'RUNNING' WHERE id = 5");
-	const struct api_answer *answer = console_get(&console, "olga", path);
-	console_expect(answer, 200, "id=\"count\">25<");
-	const char *id = strstr(answer->body, "name=\"bulk_id\" value=\"");
-	char bulk[64];
-	(void)text_format(bulk, sizeof(bulk), "%.26s", id + strlen("name=\"bulk_id\" value=\""));
-	/* One that is older dies later, and some are new. */
-	query_run(query, "UPDATE t_compensation SET status = 'DEAD' WHERE id = 5");
-	console_fill_dead(query, "LATER-", 3);
-	console_take_form(&console, "olga", path, path, fields);
-	char all[CONSOLE_TEXT_SIZE];
-	(void)text_format(all, sizeof(all), "%s&bulk_id=%s&count=24", fields, bulk);
-	const struct console_form form = { .path = path, .fields = all };
-	console_expect(console_post(&console, "olga", &form), 422, "number");
-	(void)text_format(all, sizeof(all), "%s&bulk_id=%s&count=25", fields, bulk);
-	answer = console_post(&console, "olga", &form);
-	ck_assert_uint_eq(answer->status, STATUS_SEE_OTHER);
-	ck_assert(api_client_header(answer, "Location", location, sizeof(location)));
-	WAIT_UNTIL(is_bulk_over, location);
-	ck_assert_int_eq(query_number(query,
-				 "SELECT COUNT(*) FROM t_operator_audit WHERE bulk_id = "
-				 "'%s' AND result = 'ok'",
-				 bulk),
-		25);
-	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE status = "
-					     "'DEAD'"),
-		4);
-}
-END_TEST
-
-START_TEST(a_bulk_is_stopped_and_the_rest_stays)
-{
-	static const char path[] = "/tasks/bulk";
-	char location[LOCATION_SIZE] = "";
-	char stop[LOCATION_SIZE + 8];
-
-	console_fill_dead(query, "BULK-", 60);
-	const struct api_answer *answer = console_get(&console, "olga", path);
-	const char *id = strstr(answer->body, "name=\"bulk_id\" value=\"");
-	char fields[CONSOLE_TEXT_SIZE];
-	char bulk[64];
-	(void)text_format(bulk, sizeof(bulk), "bulk_id=%.26s&count=61",
-		id + strlen("name=\"bulk_id\" value=\""));
-	console_take_form(&console, "olga", path, path, fields);
-	size_t size = strlen(fields);
-	(void)text_format(fields + size, sizeof(fields) - size, "&%s", bulk);
-	answer = console_post(
-		&console, "olga", &(struct console_form){ .path = path, .fields = fields });
-	ck_assert_uint_eq(answer->status, STATUS_SEE_OTHER);
-	ck_assert(api_client_header(answer, "Location", location, sizeof(location)));
-	(void)text_format(stop, sizeof(stop), "%s/stop", location);
-	ck_assert_uint_eq(
-		console_submit(&console, "olga", location, stop, "")->status, STATUS_SEE_OTHER);
-	console_expect(console_get(&console, "olga", location), 200, "id=\"state\">stopped<");
-	int64_t dead = query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE status = "
-					   "'DEAD'");
-	ck_assert_int_gt(dead, 0);
-	ck_assert_int_eq(AUDIT("bulk_id IS NOT NULL AND result = 'ok'"), 61 - dead);
-}
-END_TEST
-
 int main(void)
 {
 	const struct runner_fixture fixture = { set_up, tear_down };
@@ -322,8 +246,6 @@ int main(void)
 		a_selection_says_what_became_of_each,
 		a_ticked_task_that_died_again_is_left_alone,
 		an_outbox_row_is_replayed_and_rules_and_silences_are_kept,
-		a_bulk_takes_exactly_what_its_preview_showed,
-		a_bulk_is_stopped_and_the_rest_stays,
 	};
 
 	sandbox_need_servers();

@@ -136,6 +136,8 @@ START_TEST(each_filter_of_tasks_finds_what_it_says)
 	expect_one("tasks", "id", "target", "crm", "");
 	expect_one("tasks", "id", "error", "http", "2 1 6");
 	expect_one("tasks", "id", "up_to", "2", "2 1");
+	expect_one("tasks", "id", "unchanged_since", "2026-01-01T00:00:00Z", "");
+	expect_one("tasks", "id", "unchanged_since", "2999-01-01T00:00:00Z", "2 5 1 6");
 	expect_one("tasks", "id", "older_than", "1h", "");
 	expect_one("tasks", "id", "older_than", "0", "2 5 1 6");
 	expect_list("tasks", "id", "1", two, ARRAY_LENGTH(two));
@@ -255,6 +257,7 @@ START_TEST(what_cannot_be_is_refused_with_what_can)
 		{ "tasks", "error", "a\nb", "no text" },
 		{ "tasks", "older_than", "5", "duration" },
 		{ "tasks", "up_to", "-1", "id" },
+		{ "tasks", "unchanged_since", "5", "time" },
 		{ "orders", "order", "*", "order number" },
 		{ "orders", "closed_from", "yesterday", "2026-01-31T18:30:00Z" },
 		{ "audit", "target", ":8", "task:12" },
