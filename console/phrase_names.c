@@ -3,6 +3,31 @@
 
 /* Names of columns, filters and results, in the order of their bytes. */
 const struct phrase phrase_names[] = {
+	{ "It has no deadline: only its buyer or an operator closes it.",
+		"没有截止时间：只有买家取消或人工操作才会关闭它。" },
+	{ "It is closed: its tasks and payments say what is still owed.",
+		"已关闭；尚未完成的事项见其任务与支付。" },
+	{ "It is due and cannot be closed: its alert says what the database answers.",
+		"已到期但无法关闭：数据库的回答见其告警。" },
+	{ "It is overdue; each sweep tries it again. When it stays so for two "
+	  "intervals, somebody holds its row or no sweeper runs.",
+		"已逾期；每次扫描都会再试。若超过两个扫描间隔仍未关闭，则有会话锁住了这一行，或没有 lapse-sweeper "
+		"在运行。" },
+	{ "It was paid in time, and nothing closes a paid order.",
+		"已按时支付；已支付的订单不会被关闭。" },
+	{ "Its deadline is ahead, and its timeout is on its way.",
+		"尚未到截止时间，超时消息已在途中。" },
+	{ "Its deadline is ahead. Its timeout could not be published: a sweep "
+	  "closes it, up to two intervals late.",
+		"尚未到截止时间。超时消息无法发布：将由扫描关闭，最多晚两个扫描间隔。" },
+	{ "Its deadline is ahead. Its timeout waits in the outbox, until the "
+	  "deadline is near or lapse-producer and the broker are there.",
+		"尚未到截止时间。超时消息在发件箱中等待，直到截止时间临近，或 lapse-producer "
+		"与消息中间件可用。" },
+	{ "Its deadline is ahead. No ORDER_CREATED row asks for its timeout: a "
+	  "sweep closes it, up to two intervals late.",
+		"尚未到截止时间。没有 ORDER_CREATED "
+		"行请求超时消息：将由扫描关闭，最多晚两个扫描间隔。" },
 	{ "a duration such as 90s, 5m, 2h or 7d", "时长，如 90s、5m、2h、7d" },
 	{ "a part of the last error, in any case", "最近错误的一部分，不分大小写" },
 	{ "a task id, an order number or a rule", "任务 ID、订单号或规则" },
@@ -128,7 +153,9 @@ const struct phrase phrase_names[] = {
 	{ "state", "状态" },
 	{ "state FIRING", "触发中（FIRING）" },
 	{ "status", "状态" },
-	{ "status DEAD, then PENDING after a failure", "DEAD，其次是失败后等待重试的 PENDING" },
+	{ "status DEAD, then PENDING after a "
+	  "failure",
+		"DEAD，其次是失败后等待重试的 PENDING" },
 	{ "status FAILED, then NEW", "FAILED，其次是 NEW" },
 	{ "summary", "摘要" },
 	{ "target", "目标" },
@@ -155,6 +182,7 @@ const struct phrase phrase_names[] = {
 	{ "valid_to", "失效时间" },
 	{ "version", "版本" },
 	{ "what", "事项" },
+	{ "why", "原因说明" },
 };
 
 const size_t phrase_name_count = ARRAY_LENGTH(phrase_names);

@@ -90,6 +90,7 @@ static const char *scalar_text(
 }
 
 static const char timeline[] = "timeline";
+static const char why[] = "why";
 
 struct writing {
 	const struct visit *visit;
@@ -196,7 +197,9 @@ void record_page_write(
 		html_close(html, "dl");
 	} else {
 		html_open(html, "p", HTML_END);
-		cell_write_value(visit, html, name, scalar_text(visit, value, buffer));
+		const char *text = scalar_text(visit, value, buffer);
+
+		cell_write_value(visit, html, name, text == NULL ? NULL : say(visit, text));
 		html_close(html, "p");
 	}
 	html_close(html, "section");
@@ -205,7 +208,8 @@ void record_page_write(
 /* What has been written before the others, which come in their own order. */
 static bool is_first(const struct writing *writing, const char *name)
 {
-	return text_equals(name, writing->subject) || text_equals(name, timeline);
+	return text_equals(name, writing->subject) || text_equals(name, timeline) ||
+	       text_equals(name, why);
 }
 
 static void write_member(void *context, const char *name, const struct json *value)
@@ -280,6 +284,8 @@ void record_page_show(struct visit *visit)
 	if (kind->write_acts != NULL)
 		kind->write_acts(visit, html, record);
 	struct writing writing = { .visit = visit, .html = html, .subject = kind->name };
+	if (json_get(record, why) != NULL)
+		record_page_write(visit, html, why, json_get(record, why));
 	record_page_write(visit, html, kind->name, json_get(record, kind->name));
 	if (json_get(record, timeline) != NULL)
 		record_page_write(visit, html, timeline, json_get(record, timeline));

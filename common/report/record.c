@@ -134,6 +134,8 @@ static enum result read_order(const struct request *request, struct error *error
 		result = record_add_timeline(request->root, request->db, request->id, error);
 	if (result == RESULT_OK)
 		result = add_alert(request, "ORDER_STUCK", request->id, error);
+	if (result == RESULT_OK)
+		record_add_why(request->root);
 	return result == RESULT_OK
 		       ? record_add_audit(request->root, request->db, "order", request->id, error)
 		       : result;

@@ -12,8 +12,9 @@ enum {
 	TIMELINE_SQL_SIZE = 8192
 };
 
-#define OF_ORDER " WHERE order_no = ?"
-#define OF_TASKS "t_compensation" OF_ORDER
+#define OF_ORDER  " WHERE order_no = ?"
+#define OF_TASKS  "t_compensation" OF_ORDER
+#define TASK_NAME "IF(kind = 'WEBHOOK', CONCAT(kind, ' to ', target), kind)"
 #define TASK_IDS                                                                 \
 	"(SELECT CAST(c.id AS CHAR CHARACTER SET ascii) COLLATE ascii_bin FROM " \
 	"t_compensation c WHERE c.order_no = ?)"
@@ -36,17 +37,17 @@ static const struct part {
 		"t_order" OF_ORDER " AND expire_time IS NOT NULL" },
 	{ "close_time", 5, "'closed'", "order_no", "CONCAT(close_reason, ' by ', close_source)",
 		"t_order" OF_ORDER " AND close_time IS NOT NULL" },
-	{ "created_at", 6, "'task_created'", "CAST(id AS CHAR)", "kind", OF_TASKS },
+	{ "created_at", 6, "'task_created'", "CAST(id AS CHAR)", TASK_NAME, OF_TASKS },
 	{ "at", 7, "'act'", "CAST(id AS CHAR)", "CONCAT(action, ' by ', actor, ': ', result)",
 		"t_operator_audit WHERE target_type = 'order' AND target_id = ?" },
 	{ "at", 7, "'act'", "CAST(id AS CHAR)",
 		"CONCAT(action, ' task ', target_id, ' by ', actor, ': ', result)",
 		"t_operator_audit WHERE target_type = 'task' AND target_id IN " TASK_IDS },
-	{ "done_at", 8, "'task_done'", "CAST(id AS CHAR)", "kind",
+	{ "done_at", 8, "'task_done'", "CAST(id AS CHAR)", TASK_NAME,
 		OF_TASKS " AND done_at IS NOT NULL" },
 	{ "next_retry_at", 8, "'task_dead'", "CAST(id AS CHAR)", "last_error",
 		OF_TASKS " AND status = 'DEAD'" },
-	{ "next_retry_at", 8, "'task_resolved'", "CAST(id AS CHAR)", "kind",
+	{ "next_retry_at", 8, "'task_resolved'", "CAST(id AS CHAR)", TASK_NAME,
 		OF_TASKS " AND status = 'RESOLVED'" },
 };
 
@@ -139,6 +140,65 @@ enum result record_add_order(struct json *root, struct db *db, const char *order
 	if (result == RESULT_OK)
 		result = record_add_rows(root, "outbox", db, &outbox, error);
 	return result;
+}
+
+/* The state of the youngest row that asks for the timeout; NULL: there is none. */
+static const char *find_arming(const struct json *outbox)
+{
+	const char *status = NULL;
+
+	for (size_t i = 0; i < json_count(outbox); i++)
+		if (text_equals(json_get_text(json_at(outbox, i), "event_type"), "ORDER_CREATED"))
+			status = json_get_text(json_at(outbox, i), "status");
+	return status;
+}
+
+static const char *explain_waiting(const struct json *outbox)
+{
+	const char *arming = find_arming(outbox);
+
+	if (arming == NULL)
+		return "Its deadline is ahead. No ORDER_CREATED row asks for its timeout: a sweep "
+		       "closes it, up to two intervals late.";
+	if (text_equals(arming, "SENT"))
+		return "Its deadline is ahead, and its timeout is on its way.";
+	if (text_equals(arming, "FAILED"))
+		return "Its deadline is ahead. Its timeout could not be published: a sweep closes "
+		       "it, up to two intervals late.";
+	return "Its deadline is ahead. Its timeout waits in the outbox, until the deadline is near "
+	       "or lapse-producer and the broker are there.";
+}
+
+static const char *explain_unpaid(const struct json *root)
+{
+	const struct json *order = json_get(root, "order");
+	const char *alert = json_get_text(json_get(root, "alert"), "state");
+	bool is_overdue = false;
+
+	if (json_get_text(order, "expire_time") == NULL)
+		return "It has no deadline: only its buyer or an operator closes it.";
+	if (alert != NULL && text_equals(alert, "FIRING"))
+		return "It is due and cannot be closed: its alert says what the database answers.";
+	if (json_get_bool(order, "is_overdue", &is_overdue) && is_overdue)
+		return "It is overdue; each sweep tries it again. When it stays so for two "
+		       "intervals, somebody holds its row or no sweeper runs.";
+	return explain_waiting(json_get(root, "outbox"));
+}
+
+void record_add_why(struct json *root)
+{
+	const struct json *order = json_get(root, "order");
+	const char *status = json_get_text(order, "status");
+
+	if (status == NULL)
+		return;
+	if (text_equals(status, "PAID"))
+		json_set_text(root, "why", "It was paid in time, and nothing closes a paid order.");
+	else if (text_equals(status, "CLOSED"))
+		json_set_text(root, "why",
+			"It is closed: its tasks and payments say what is still owed.");
+	else
+		json_set_text(root, "why", explain_unpaid(root));
 }
 
 enum result record_add_audit(struct json *root, struct db *db, const char *target_type,

@@ -18,6 +18,9 @@ MUST_USE enum result record_add_timeline(
 /* Adds "order", "payments", "tasks" (but the one with this id; 0: all) and "outbox". */
 MUST_USE enum result record_add_order(struct json *root, struct db *db, const char *order_no,
 	uint64_t but_task_id, bool is_unmasked, struct error *error);
+/* Adds "why" to a root with "order", "outbox" and "alert": why the order is as it is, and who moves
+ * it on.  The sentences are fixed, so that they can be said in another language. */
+void record_add_why(struct json *root);
 /* Adds "audit": the acts on the target, newest first. */
 MUST_USE enum result record_add_audit(struct json *root, struct db *db, const char *target_type,
 	const char *target_id, struct error *error);

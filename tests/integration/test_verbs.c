@@ -111,6 +111,33 @@ START_TEST(filters_are_options_and_a_wrong_value_names_the_right_ones)
 }
 END_TEST
 
+static void expect_why(const char *change, const char *words)
+{
+	query_run(query, "%s", change);
+	operator_expect(sandbox, 0, "show order A1", words);
+}
+
+START_TEST(an_order_says_why_it_is_not_closed)
+{
+	orders_insert_one(query, "A1", HOUR_MS);
+	expect_why("DELETE FROM t_outbox_event", "why: Its deadline is ahead. No ORDER_CREATED");
+	expect_why("INSERT INTO t_outbox_event (event_type, order_no) "
+		   "VALUES ('ORDER_CREATED', 'A1')",
+		"why: Its deadline is ahead. Its timeout waits in the outbox");
+	expect_why("UPDATE t_outbox_event SET status = 'FAILED'", "could not be published");
+	expect_why("UPDATE t_outbox_event SET status = 'SENT', sent_at = UTC_TIMESTAMP(3)",
+		"why: Its deadline is ahead, and its timeout is on its way.");
+	expect_why("UPDATE t_order SET expire_time = UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE",
+		"why: It is overdue;");
+	expect_why("INSERT INTO t_alert (kind, ref, severity, labels, annotations) VALUES "
+		   "('ORDER_STUCK', 'A1', 'critical', '{}', '{}')",
+		"why: It is due and cannot be closed");
+	expect_why("UPDATE t_order SET expire_time = NULL", "why: It has no deadline");
+	expect_why("UPDATE t_order SET status = 'PAID', pay_time = UTC_TIMESTAMP(3)",
+		"why: It was paid in time");
+}
+END_TEST
+
 START_TEST(an_order_is_shown_with_its_line_of_time_and_without_its_buyer)
 {
 	insert_story();
@@ -299,6 +326,7 @@ int main(void)
 	const TTest *const tests[] = {
 		every_list_is_json_when_it_is_empty_and_keeps_long_ids,
 		filters_are_options_and_a_wrong_value_names_the_right_ones,
+		an_order_says_why_it_is_not_closed,
 		an_order_is_shown_with_its_line_of_time_and_without_its_buyer,
 		every_kind_of_thing_is_shown,
 		outbox_rows_are_replayed_with_their_event_id,
