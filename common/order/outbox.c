@@ -63,7 +63,8 @@ static struct outbox_batch *take_batch(struct db_rows *rows, uint32_t limit)
 	"CAST(available_at AS CHAR) "                                                 \
 	"FROM t_outbox_event FORCE INDEX (idx_status_available) "                     \
 	"WHERE status = 'NEW' AND available_at <= UTC_TIMESTAMP(3) "                  \
-	"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) "
+	"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) "               \
+	"AND " OUTBOX_IS_SOUND " "
 #define FIRST_IN_LINE "ORDER BY available_at, id LIMIT ? FOR UPDATE SKIP LOCKED"
 
 /*
@@ -267,7 +268,7 @@ enum result outbox_put_off(struct db *db, const struct outbox_ids *rows, uint64_
 		reason == NULL ? db_null() : db_bytes(clean, clean_size) };
 	const struct id_statement what = {
 		.head = "UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET lease_token = NULL, "
-			"lease_until = NULL, attempts = attempts + ?, "
+			"lease_until = NULL, attempts = LEAST(attempts, 4294967294) + ?, "
 			"available_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
 			"last_error = COALESCE(?, last_error) WHERE ",
 		.before = before,

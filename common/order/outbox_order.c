@@ -37,7 +37,8 @@ static enum result find_oldest(struct db *db, const struct outbox_batch *batch,
 		"WHERE order_no IN ";
 	/* A timeout that sleeps until its horizon never failed, is not leased and is not due. */
 	static const char tail[] =
-		" AND status = 'NEW' AND (event_type <> 'ORDER_CREATED' OR (? AND (attempts > 0 OR "
+		" AND status = 'NEW' AND " OUTBOX_IS_SOUND
+		" AND (event_type <> 'ORDER_CREATED' OR (? AND (attempts > 0 OR "
 		"lease_until > UTC_TIMESTAMP(3) OR available_at <= UTC_TIMESTAMP(3)))) "
 		"GROUP BY order_no";
 	struct db_param *params =

@@ -152,6 +152,33 @@ START_TEST(an_order_whose_number_is_no_key_ends_nobody)
 }
 END_TEST
 
+static bool one_row_is_new(void *context)
+{
+	(void)context;
+	return count_rows("NEW") == 1;
+}
+
+/* No statement can change such a row as long as its payload stays what it is. */
+START_TEST(a_row_that_nobody_can_change_stops_no_other)
+{
+	start_producer();
+	listen_to_events();
+	query_run(query, "SET check_constraint_checks = 0");
+	query_run(query, "INSERT INTO t_outbox_event(event_type,order_no,payload) VALUES "
+			 "('ORDER_PAID','A1','{\"x\":')");
+	query_run(query, "SET check_constraint_checks = 1");
+	insert_event("ORDER_PAID", "A1");
+	insert_event("ORDER_PAID", "A2");
+	WAIT_UNTIL(one_row_is_new, NULL);
+	query_expect(query, "A1 0",
+		"SELECT order_no, lease_until IS NOT NULL FROM t_outbox_event "
+		"WHERE status = 'NEW'");
+	ck_assert_int_eq(count_rows("SENT"), 2);
+	ck_assert_int_eq(rabbit_count(rabbit, LISTENER), 2);
+	stop_producer();
+}
+END_TEST
+
 START_TEST(an_overdue_order_is_looked_at_at_once)
 {
 	struct rabbit_delivery timeout;
@@ -306,6 +333,7 @@ int main(void)
 		each_kind_of_event_goes_out_at_once,
 		a_row_that_can_never_be_published_stops_no_other,
 		an_order_whose_number_is_no_key_ends_nobody,
+		a_row_that_nobody_can_change_stops_no_other,
 		an_overdue_order_is_looked_at_at_once,
 		timeouts_wait_in_the_levels,
 		timeouts_wait_in_the_plugin,
