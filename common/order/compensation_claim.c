@@ -9,12 +9,20 @@
 #include "common/order/compensation_internal.h"
 #include "common/order/id_list.h"
 
+/*
+ * A session that checks no constraints can write a row that no statement can change afterwards; one
+ * of them among the chosen would keep all others from their calls.
+ */
+#define IS_SOUND(t)                                                  \
+	"JSON_VALID(" t ".payload) AND " t ".idempotency_key <> '' " \
+	"AND " t ".idempotency_key NOT REGEXP '[^A-Za-z0-9._:-]' "
+
 /* A payload over COMPENSATION_PAYLOAD_MAX is not even read: nobody knows how long it is. */
 #define CHOICE                                                                          \
 	"SELECT id, kind, idempotency_key, order_no, "                                  \
 	"IF(LENGTH(payload) > 65536, NULL, payload), status = 'RUNNING', calls, "       \
 	"retry_count, max_retries FROM t_compensation t FORCE INDEX (idx_status_next) " \
-	"WHERE target = ? AND next_retry_at <= UTC_TIMESTAMP(3) AND "
+	"WHERE target = ? AND next_retry_at <= UTC_TIMESTAMP(3) AND " IS_SOUND("t") "AND "
 
 static_assert(COMPENSATION_PAYLOAD_MAX == 65536, "the choice knows this number too");
 
@@ -31,8 +39,9 @@ static const char choose_due_sql[] =
 static const char choose_due_in_order_sql[] =
 	CHOICE "status = 'PENDING' AND NOT EXISTS (SELECT 1 FROM t_compensation o "
 	       "FORCE INDEX (idx_order_no) WHERE o.order_no = t.order_no AND o.id < t.id "
-	       "AND o.target = t.target AND o.status IN ('PENDING', 'RUNNING')) "
-	       "ORDER BY next_retry_at, id LIMIT ? FOR UPDATE SKIP LOCKED";
+	       "AND o.target = t.target AND o.status IN ('PENDING', 'RUNNING') "
+	       "AND " IS_SOUND("o") ") "
+				    "ORDER BY next_retry_at, id LIMIT ? FOR UPDATE SKIP LOCKED";
 
 struct claim {
 	struct db *db;
@@ -41,12 +50,20 @@ struct claim {
 	char lease_token[ULID_SIZE];
 };
 
-static enum compensation_kind find_kind(const char *name)
+/* False: '' stands in the column, as a session that is not strict writes it. */
+static bool find_kind(const char *name, enum compensation_kind *kind_out)
 {
 	size_t place = text_find(compensation_kind_names, name);
 
-	REQUIRE(place < COMPENSATION_KIND_COUNT); /* the column knows these kinds only */
-	return (enum compensation_kind)place;
+	if (place < COMPENSATION_KIND_COUNT)
+		*kind_out = (enum compensation_kind)place;
+	return place < COMPENSATION_KIND_COUNT;
+}
+
+static void end_uncalled(struct compensation_task *task, const char *reason)
+{
+	task->is_dead = true;
+	compensation_set_error(task, reason);
 }
 
 static uint32_t read_count(const struct db_rows *rows, size_t column)
@@ -67,10 +84,9 @@ static void count_call(struct compensation_task *task, bool was_running, uint32_
 	task->calls++;
 	if (task->retry_count <= task->max_retries)
 		return;
-	task->is_dead = true;
 	task->retry_count--;
 	task->calls--;
-	compensation_set_error(
+	end_uncalled(
 		task, was_running ? "the lease ended during the last call" : "no call is left");
 }
 
@@ -78,7 +94,6 @@ static void read_task(struct claim *claim, const struct db_rows *rows, const cha
 	struct compensation_task *task)
 {
 	task->id = db_rows_uint(rows, 0);
-	task->kind = find_kind(db_rows_text(rows, 1, NULL));
 	(void)text_copy(task->target, sizeof(task->target), target);
 	(void)text_copy(
 		task->idempotency_key, sizeof(task->idempotency_key), db_rows_text(rows, 2, NULL));
@@ -92,7 +107,10 @@ static void read_task(struct claim *claim, const struct db_rows *rows, const cha
 	task->calls = read_count(rows, 6);
 	task->retry_count = read_count(rows, 7);
 	task->max_retries = read_count(rows, 8);
-	count_call(task, db_rows_uint(rows, 5) != 0, claim->limits->retry_max);
+	if (find_kind(db_rows_text(rows, 1, NULL), &task->kind))
+		count_call(task, db_rows_uint(rows, 5) != 0, claim->limits->retry_max);
+	else
+		end_uncalled(task, "the kind is none that Lapse knows");
 }
 
 static enum result look(struct claim *claim, struct error *error)
@@ -149,7 +167,7 @@ static enum result lease(struct claim *claim, struct error *error)
 	static const char head[] =
 		"UPDATE t_compensation FORCE INDEX (PRIMARY) SET retry_count = "
 		"IF(status = 'PENDING' AND calls = 0 AND retry_count = 0, 0, retry_count + 1), "
-		"calls = calls + 1, status = 'RUNNING', lease_token = ?, "
+		"calls = LEAST(calls, 4294967294) + 1, status = 'RUNNING', lease_token = ?, "
 		"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
 		"next_retry_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
 		"updated_at = UTC_TIMESTAMP(3) WHERE id IN ";

@@ -279,6 +279,36 @@ START_TEST(hostile_rows_are_dead_uncalled_and_the_others_go_on)
 }
 END_TEST
 
+static bool all_but_two_are_over(void *context)
+{
+	(void)context;
+	return tasks_count_open(query) == 2;
+}
+
+/* A session that is not strict makes '' of a wrong kind; the other rows nobody can change. */
+START_TEST(rows_the_schema_refuses_stop_no_other)
+{
+	query_run(query, "SET check_constraint_checks = 0, sql_mode = ''");
+	query_run(query,
+		"INSERT INTO t_compensation (kind, target, idempotency_key, order_no, payload, "
+		"calls) VALUES ('NONSENSE', 'stock', 'b1', 'A1', '{}', 0), "
+		"('STOCK_RESTORE', 'stock', 'b2', 'A1', '{\"sku_id\":', 0), "
+		"('STOCK_RESTORE', 'stock', 'b 3', 'A1', '{}', 0), "
+		"('STOCK_RESTORE', 'stock', 'b4', 'A1', "
+		"'{\"sku_id\":\"SKU-1\",\"quantity\":1}', 4294967295)");
+	query_run(query, "SET check_constraint_checks = 1, sql_mode = 'STRICT_TRANS_TABLES'");
+	tasks_insert(query, &(struct tasks_plan){ .prefix = "G", .sku = "SKU-1", .count = 20 });
+	start();
+	WAIT_UNTIL(all_but_two_are_over, NULL);
+	ck_assert_int_eq(tasks_count(query, "DONE"), 21);
+	query_expect(query, "1",
+		"SELECT last_error LIKE 'the kind is none%' FROM "
+		"t_compensation WHERE status = 'DEAD'");
+	query_expect(query, "1", "SELECT COUNT(*) FROM t_alert");
+	expect_nothing_strange();
+}
+END_TEST
+
 static bool all_but_one_are_over(void *context)
 {
 	(void)context;
@@ -310,6 +340,7 @@ int main(void)
 		a_lost_answer_is_asked_for_again_with_the_same_key,
 		a_call_ends_in_time_and_in_size_whatever_comes,
 		hostile_rows_are_dead_uncalled_and_the_others_go_on,
+		rows_the_schema_refuses_stop_no_other,
 		a_task_of_nobody_we_know_stays_where_it_is,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
