@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/io/db.h"
 #include "common/io/json.h"
+#include "common/order/alert_row.h"
 
 const char *const alert_kind_names[] = { "TASK_DEAD", "ORDER_STUCK", "OUTBOX_FAILED", "THRESHOLD",
 	NULL };
@@ -70,6 +71,7 @@ static char *write_annotations(const struct alert_notice *notice)
 }
 
 /*
+ * What a session without checks left in a row that no statement could change is written anew.
  * Re-opening ends a lease, so that a delivery under way does not count for the new state.  attempts
  * stays above 0 where people were told that it fires and not yet that it was over.  state comes
  * last, because each assignment sees those before it.
@@ -78,18 +80,19 @@ static const char raise_sql[] =
 	"INSERT INTO t_alert (kind, ref, severity, labels, annotations) "
 	"VALUES (?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE "
 	"repeat_count = IF(state = 'RESOLVED', 0, LEAST(repeat_count + 1, 4294967295)), "
-	"severity = IF(state = 'RESOLVED', ?, severity), "
-	"labels = IF(state = 'RESOLVED', ?, labels), "
-	"annotations = IF(state = 'RESOLVED', ?, annotations), "
+	"severity = IF(state = 'RESOLVED' OR severity = '', ?, severity), "
+	"labels = IF(state = 'RESOLVED' OR NOT JSON_VALID(labels), ?, labels), "
+	"annotations = IF(state = 'RESOLVED' OR NOT JSON_VALID(annotations), ?, annotations), "
 	"fired_at = IF(state = 'RESOLVED', UTC_TIMESTAMP(3), fired_at), "
-	"fired_count = IF(state = 'RESOLVED', fired_count + 1, fired_count), "
+	"fired_count = IF(state = 'RESOLVED', LEAST(fired_count + 1, 4294967295), "
+	"fired_count), "
 	"resolved_at = IF(state = 'RESOLVED', NULL, resolved_at), "
 	"silenced_until = IF(state = 'RESOLVED', NULL, silenced_until), "
 	"attempts = IF(state = 'RESOLVED', delivery_state = 'PENDING' AND "
 	"targets IS NOT NULL, attempts), "
 	"delivery_state = IF(state = 'RESOLVED', 'PENDING', delivery_state), "
 	"next_attempt_at = IF(state = 'RESOLVED', UTC_TIMESTAMP(3), next_attempt_at), "
-	"targets = IF(state = 'RESOLVED', NULL, targets), "
+	"targets = IF(state = 'RESOLVED' OR NOT JSON_VALID(targets), NULL, targets), "
 	"last_error = IF(state = 'RESOLVED', NULL, last_error), "
 	"lease_token = IF(state = 'RESOLVED', NULL, lease_token), "
 	"lease_until = IF(state = 'RESOLVED', NULL, lease_until), "
@@ -135,19 +138,22 @@ enum result alert_resolve(struct db *db, enum alert_kind kind, const char *ref, 
  * A row that is gone needs nobody any more either.  Only what has fired for a while: the table of
  * the thing is read as it stood when the statement began, the alert as it is.
  */
-#define FIRING_FOR_A_WHILE \
-	"state = 'FIRING' AND fired_at < UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE AND "
+#define FIRING_FOR_A_WHILE                          \
+	ALERT_IS_SOUND " AND state = 'FIRING' AND " \
+		       "fired_at < UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE AND "
+/* NULL, and no error of the whole statement, where somebody wrote no number. */
+#define ID_OF_REF "IF(ref REGEXP '^[0-9]{1,19}$', CAST(ref AS UNSIGNED), NULL)"
 
 static const char *const cured_sql[] = {
 	"UPDATE t_alert SET " RESOLVED_COLUMNS "WHERE kind = 'TASK_DEAD' AND " FIRING_FOR_A_WHILE
 	"NOT EXISTS (SELECT 1 FROM t_compensation c "
-	"WHERE c.id = CAST(t_alert.ref AS UNSIGNED) AND c.status = 'DEAD')",
+	"WHERE c.id = " ID_OF_REF " AND c.status = 'DEAD')",
 	"UPDATE t_alert SET " RESOLVED_COLUMNS "WHERE kind = 'ORDER_STUCK' AND " FIRING_FOR_A_WHILE
 	"NOT EXISTS (SELECT 1 FROM t_order o "
 	"WHERE o.order_no = t_alert.ref AND o.status = 'UNPAID')",
 	"UPDATE t_alert SET " RESOLVED_COLUMNS
 	"WHERE kind = 'OUTBOX_FAILED' AND " FIRING_FOR_A_WHILE "NOT EXISTS (SELECT 1 FROM "
-	"t_outbox_event e WHERE e.id = CAST(t_alert.ref AS UNSIGNED) AND e.status = 'FAILED')",
+	"t_outbox_event e WHERE e.id = " ID_OF_REF " AND e.status = 'FAILED')",
 };
 
 enum result alert_resolve_cured(struct db *db, uint64_t *count_out, struct error *error)

@@ -23,7 +23,7 @@ enum {
 	"COALESCE(resolved_at, fired_at) <= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND, " NOW_MS \
 	" FROM t_alert FORCE INDEX (idx_delivery) "                                             \
 	"WHERE next_attempt_at <= UTC_TIMESTAMP(3) "                                            \
-	"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) AND "
+	"AND (lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(3)) AND " ALERT_IS_SOUND " AND "
 
 static const char choose_pending_sql[] =
 	CHOICE "delivery_state = 'PENDING' ORDER BY next_attempt_at LIMIT ? FOR UPDATE SKIP LOCKED";
@@ -61,7 +61,7 @@ enum result alert_end_leases(struct db *db, const char *lease_token, struct erro
 		"UPDATE t_alert FORCE INDEX (idx_delivery) SET lease_token = NULL, "
 		"lease_until = NULL WHERE delivery_state IN ('PENDING', 'SENT', 'FAILED') "
 		"AND next_attempt_at <= UTC_TIMESTAMP(3) AND lease_until IS NOT NULL "
-		"AND (lease_token IS NULL OR lease_token <> ?)";
+		"AND (lease_token IS NULL OR lease_token <> ?) AND " ALERT_IS_SOUND;
 	const struct db_param params[] = { db_text(lease_token) };
 
 	return error_context(db_execute(db, sql, params, ARRAY_LENGTH(params), NULL, error), error,
@@ -144,11 +144,11 @@ static enum result put_off_silenced(
 
 static enum result lease(const struct choice *choice, const uint64_t *ids, struct error *error)
 {
-	static const char head[] =
-		"UPDATE t_alert FORCE INDEX (PRIMARY) SET attempts = attempts + 1, "
-		"repeat_count = 0, lease_token = ?, "
-		"lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
-		"updated_at = UTC_TIMESTAMP(3) WHERE id IN ";
+	static const char head[] = "UPDATE t_alert FORCE INDEX (PRIMARY) SET "
+				   "attempts = LEAST(attempts, 4294967294) + 1, "
+				   "repeat_count = 0, lease_token = ?, "
+				   "lease_until = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, "
+				   "updated_at = UTC_TIMESTAMP(3) WHERE id IN ";
 	const struct db_param before[] = { db_text(choice->claim->lease_token),
 		db_uint(choice->claim->lease_ms * 1000) };
 	const struct id_statement statement = { .head = head,

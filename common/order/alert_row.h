@@ -43,6 +43,14 @@ struct alert_row {
 	char targets[ALERT_TARGETS_SIZE]; /* JSON, "" when there is none */
 };
 
+/*
+ * Of rows that we know what to make of and that any statement can change.  A session that checks
+ * nothing can write others; they are passed over, so that they keep nobody else's alerts.
+ */
+#define ALERT_IS_SOUND                                                                       \
+	"(kind <> '' AND severity <> '' AND JSON_VALID(labels) AND JSON_VALID(annotations) " \
+	"AND (targets IS NULL OR JSON_VALID(targets)))"
+
 /* The columns of a SELECT from t_alert, in the order alert_row_read knows; more may follow. */
 #define ALERT_ROW_COLUMNS                                                            \
 	"id, kind, severity, delivery_state, state = 'RESOLVED', "                   \

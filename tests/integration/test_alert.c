@@ -173,6 +173,39 @@ START_TEST(a_reminder_is_a_delivery_of_its_own)
 }
 END_TEST
 
+/* As written by a session that is not strict and checks no constraints. */
+START_TEST(a_row_that_is_none_keeps_nobody_elses_alert)
+{
+	struct error error = { .text = "" };
+	uint64_t resolved = 0;
+
+	query_run(query, "SET check_constraint_checks = 0, sql_mode = ''");
+	query_run(query,
+		"INSERT INTO t_alert (kind, ref, severity, labels, annotations, targets, attempts) "
+		"VALUES ('NONE', '1', 'info', '{}', '{}', NULL, 0), "
+		"('TASK_DEAD', '2', 'none', '{}', '{}', NULL, 0), "
+		"('TASK_DEAD', '3', 'info', '{', '{}', NULL, 0), "
+		"('TASK_DEAD', '4', 'info', '{}', '{}', '{', 0), "
+		"('TASK_DEAD', 'no number', 'info', '{}', '{}', NULL, 4294967295)");
+	query_run(query, "SET check_constraint_checks = 1, sql_mode = 'STRICT_TRANS_TABLES'");
+	struct alert_batch *batch = alert_rows_claim(ours.db, "OURS", 0);
+	ck_assert_uint_eq(batch->count, 1);
+	ck_assert_str_eq(batch->rows[0].ref, "no number");
+	alert_batch_destroy(&batch);
+	query_run(query, "UPDATE t_alert SET fired_at = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR WHERE "
+			 "ref = 'no number'");
+	ck_assert_msg(
+		alert_resolve_cured(ours.db, &resolved, &error) == RESULT_OK, "%s", error.text);
+	ck_assert_uint_eq(resolved, 1);
+	alert_rows_raise(ours.db, "2", "refund", "again");
+	alert_rows_raise(ours.db, "3", "refund", "again");
+	alert_rows_raise(ours.db, "4", "refund", "again");
+	batch = alert_rows_claim(ours.db, "OURS", 0);
+	ck_assert_uint_eq(batch->count, 4);
+	alert_batch_destroy(&batch);
+}
+END_TEST
+
 START_TEST(a_hostile_row_is_delivered_as_far_as_it_can_be_read)
 {
 	query_run(query,
@@ -232,6 +265,7 @@ int main(void)
 		a_failed_delivery_is_tried_again_with_what_is_known,
 		a_reminder_is_a_delivery_of_its_own,
 		a_hostile_row_is_delivered_as_far_as_it_can_be_read,
+		a_row_that_is_none_keeps_nobody_elses_alert,
 		what_is_well_again_is_resolved,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
