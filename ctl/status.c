@@ -79,7 +79,7 @@ static void add_outbox(struct figure_list *list, const struct overview *overview
 }
 
 /* One name for each kind and status, since names live as long as the program. */
-static const char *const task_names[OVERVIEW_KINDS][OVERVIEW_STATUSES] = {
+static const char *const task_names[BACKLOG_KINDS][BACKLOG_STATUSES] = {
 	[COMPENSATION_KIND_STOCK_RESTORE] = { "stock_restore_pending", "stock_restore_running",
 		NULL, "stock_restore_dead" },
 	[COMPENSATION_KIND_REFUND] = { "refund_pending", "refund_running", NULL, "refund_dead" },
@@ -89,11 +89,11 @@ static const char *const task_names[OVERVIEW_KINDS][OVERVIEW_STATUSES] = {
 
 static void add_tasks(struct figure_list *list, const struct overview *overview)
 {
-	uint64_t oldest_ms[OVERVIEW_STATUSES] = { 0 };
+	uint64_t oldest_ms[BACKLOG_STATUSES] = { 0 };
 
-	for (size_t kind = 0; kind < OVERVIEW_KINDS; kind++) {
-		for (size_t status = 0; status < OVERVIEW_STATUSES; status++) {
-			const struct overview_tasks *tasks = &overview->tasks[kind][status];
+	for (size_t kind = 0; kind < BACKLOG_KINDS; kind++) {
+		for (size_t status = 0; status < BACKLOG_STATUSES; status++) {
+			const struct backlog_pile *tasks = &overview->tasks[kind][status];
 			bool is_dead = status == COMPENSATION_STATUS_DEAD;
 
 			if (task_names[kind][status] == NULL)
@@ -111,17 +111,16 @@ static void add_tasks(struct figure_list *list, const struct overview *overview)
 		FIGURE_LEVEL_GREEN);
 }
 
-static void add_alerts(struct figure_list *list, const struct overview *overview)
+static void add_alerts(struct figure_list *list, const struct backlog_alerts *alerts)
 {
-	bool is_old = overview->alerts_undelivered_oldest_ms > undelivered_ms;
+	const struct backlog_pile *undelivered = &alerts->undelivered;
+	bool is_old = undelivered->oldest_ms > undelivered_ms;
 
-	figure_add_count(list, "alerts_firing", overview->alerts_firing,
-		yellow_if(overview->alerts_firing > 0));
-	figure_add_count(list, "alerts_undelivered", overview->alerts_undelivered, red_if(is_old));
-	figure_add_time(list, "alerts_undelivered_oldest_ms",
-		(int64_t)overview->alerts_undelivered_oldest_ms, red_if(is_old));
-	figure_add_count(list, "alerts_failed", overview->alerts_failed,
-		red_if(overview->alerts_failed > 0));
+	figure_add_count(list, "alerts_firing", alerts->firing, yellow_if(alerts->firing > 0));
+	figure_add_count(list, "alerts_undelivered", undelivered->count, red_if(is_old));
+	figure_add_time(list, "alerts_undelivered_oldest_ms", (int64_t)undelivered->oldest_ms,
+		red_if(is_old));
+	figure_add_count(list, "alerts_failed", alerts->given_up, red_if(alerts->given_up > 0));
 }
 
 static void add_due_queue(
@@ -199,7 +198,7 @@ int status_fill(const struct session *session, struct figure_list *list)
 	add_closes(list, &overview);
 	add_outbox(list, &overview);
 	add_tasks(list, &overview);
-	add_alerts(list, &overview);
+	add_alerts(list, &overview.alerts);
 	add_queues(list, settings);
 	return EXIT_STATUS_OK;
 }

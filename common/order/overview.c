@@ -14,11 +14,6 @@
 /* How many rows there are, without looking at more than the limit. */
 #define BOUNDED_COUNT(rows) "SELECT COUNT(*) FROM (SELECT 1 FROM " rows " LIMIT " COUNT_LIMIT ") r"
 #define AGE_MS(column)      "TIMESTAMPDIFF(MICROSECOND, " column ", UTC_TIMESTAMP(3)) DIV 1000"
-#define RETRY_AGE_MS        "COALESCE(MAX(" AGE_MS("next_retry_at") "), 0) "
-#define ALERT_AGE_MS        "COALESCE(MAX(" AGE_MS("COALESCE(resolved_at, fired_at)") "), 0) "
-#define UNDELIVERED                                 \
-	"t_alert WHERE delivery_state = 'PENDING' " \
-	"AND (silenced_until IS NULL OR silenced_until <= UTC_TIMESTAMP(3))"
 
 static const char waiting_sql[] =
 	BOUNDED_COUNT("t_order WHERE status = 'UNPAID' AND expire_time > UTC_TIMESTAMP(3)");
@@ -38,10 +33,6 @@ static const char outbox_oldest_sql[] =
 static const char outbox_waiting_sql[] =
 	BOUNDED_COUNT("t_outbox_event WHERE status = 'NEW' AND available_at > UTC_TIMESTAMP(3)");
 static const char outbox_failed_sql[] = BOUNDED_COUNT("t_outbox_event WHERE status = 'FAILED'");
-static const char alerts_firing_sql[] = BOUNDED_COUNT("t_alert WHERE state = 'FIRING'");
-static const char alerts_failed_sql[] = BOUNDED_COUNT("t_alert WHERE delivery_state = 'FAILED'");
-static const char alerts_undelivered_sql[] = BOUNDED_COUNT(UNDELIVERED);
-static const char alerts_oldest_sql[] = "SELECT " ALERT_AGE_MS "FROM " UNDELIVERED;
 
 static enum result read_number(struct db *db, const char *sql, const uint64_t *param_us,
 	uint64_t *number_out, struct error *error)
@@ -88,10 +79,6 @@ static enum result read_numbers(struct db *db, const struct overview_limits *lim
 		{ outbox_oldest_sql, NULL, &overview->outbox_oldest_ms },
 		{ outbox_waiting_sql, NULL, &overview->outbox_waiting },
 		{ outbox_failed_sql, NULL, &overview->outbox_failed },
-		{ alerts_firing_sql, NULL, &overview->alerts_firing },
-		{ alerts_failed_sql, NULL, &overview->alerts_failed },
-		{ alerts_undelivered_sql, NULL, &overview->alerts_undelivered },
-		{ alerts_oldest_sql, NULL, &overview->alerts_undelivered_oldest_ms },
 	};
 	enum result result = RESULT_OK;
 
@@ -154,30 +141,6 @@ static enum result read_closes(struct db *db, const struct overview_limits *limi
 	return result == RESULT_NONE ? RESULT_OK : result;
 }
 
-static enum result read_tasks(struct db *db, struct overview *overview, struct error *error)
-{
-	static const char sql[] =
-		"SELECT CAST(kind AS CHAR), CAST(status AS CHAR), COUNT(*), " RETRY_AGE_MS
-		"FROM t_compensation WHERE status IN ('PENDING', 'RUNNING', 'DEAD') "
-		"GROUP BY kind, status LIMIT 100";
-	struct db_rows *rows = NULL;
-	enum result result = db_query(db, sql, NULL, 0, &rows, error);
-
-	while (result == RESULT_OK && db_rows_next(rows)) {
-		size_t kind = text_find(compensation_kind_names, db_rows_text(rows, 0, NULL));
-		size_t status = text_find(compensation_status_names, db_rows_text(rows, 1, NULL));
-
-		/* A newer schema may know more. */
-		if (kind >= OVERVIEW_KINDS || status >= OVERVIEW_STATUSES)
-			continue;
-		overview->tasks[kind][status].count = db_rows_uint(rows, 2);
-		if (db_rows_int(rows, 3) > 0)
-			overview->tasks[kind][status].oldest_ms = db_rows_uint(rows, 3);
-	}
-	db_rows_destroy(&rows);
-	return result == RESULT_NONE ? RESULT_OK : result;
-}
-
 enum result overview_read(struct db *db, const struct overview_limits *limits,
 	struct overview *overview, struct error *error)
 {
@@ -189,6 +152,8 @@ enum result overview_read(struct db *db, const struct overview_limits *limits,
 	if (result == RESULT_OK)
 		result = read_closes(db, limits, overview, error);
 	if (result == RESULT_OK)
-		result = read_tasks(db, overview, error);
+		result = backlog_read_tasks(db, overview->tasks, error);
+	if (result == RESULT_OK)
+		result = backlog_read_alerts(db, &overview->alerts, error);
 	return error_context(result, error, "overview");
 }

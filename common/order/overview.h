@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/base/result.h"
-#include "common/order/compensation.h"
+#include "common/order/backlog.h"
 
 struct db;
 
@@ -20,18 +20,11 @@ enum {
 	OVERVIEW_COUNT_MAX = 1000000, /* a count that reads more stands for "or more" */
 	OVERVIEW_CLOSE_MAX = 100000,
 	OVERVIEW_TIME_SIZE = 32,
-	OVERVIEW_KINDS = COMPENSATION_KIND_WEBHOOK + 1,
-	OVERVIEW_STATUSES = COMPENSATION_STATUS_RESOLVED + 1,
 };
 
 struct overview_limits {
 	uint64_t overdue_grace_ms; /* an order later than this is overdue */
 	uint64_t close_window_ms;  /* closes of this last while */
-};
-
-struct overview_tasks {
-	uint64_t count;
-	uint64_t oldest_ms; /* since it was due; DEAD: since it died */
 };
 
 struct overview {
@@ -53,12 +46,8 @@ struct overview {
 	uint64_t outbox_failed;
 
 	/* Of PENDING, RUNNING and DEAD only. */
-	struct overview_tasks tasks[OVERVIEW_KINDS][OVERVIEW_STATUSES];
-
-	uint64_t alerts_firing;
-	uint64_t alerts_undelivered;
-	uint64_t alerts_undelivered_oldest_ms;
-	uint64_t alerts_failed; /* given up */
+	struct backlog_pile tasks[BACKLOG_KINDS][BACKLOG_STATUSES];
+	struct backlog_alerts alerts;
 };
 
 /* Several statements, not one moment.  Fills all of overview, or fails. */

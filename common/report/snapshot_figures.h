@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/order/compensation.h"
+#include "common/order/backlog.h"
 #include "common/order/invariant.h"
 #include "common/order/payment.h"
 #include "common/order/topology.h"
@@ -42,8 +42,8 @@ enum {
 	SNAPSHOT_CLOSE_MAX = 100000,  /* so many of the newest closes are looked at */
 	SNAPSHOT_TIME_SIZE = 32,
 	SNAPSHOT_WHY_SIZE = 160,
-	SNAPSHOT_KINDS = COMPENSATION_KIND_WEBHOOK + 1,
-	SNAPSHOT_STATUSES = COMPENSATION_STATUS_RESOLVED + 1,
+	SNAPSHOT_KINDS = BACKLOG_KINDS,
+	SNAPSHOT_STATUSES = BACKLOG_STATUSES,
 	SNAPSHOT_OUTCOMES = PAYMENT_OUTCOME_UNKNOWN_ORDER + 1,
 };
 

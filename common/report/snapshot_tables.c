@@ -6,6 +6,7 @@
 #include "common/base/settings.h"
 #include "common/base/text.h"
 #include "common/io/db.h"
+#include "common/order/backlog.h"
 
 /* SNAPSHOT_COUNT_MAX + 1 and SNAPSHOT_CLOSE_MAX as they stand in SQL. */
 #define COUNT_LIMIT     "LIMIT 1000001"
@@ -177,30 +178,19 @@ static enum result read_outbox(struct db *db, struct snapshot_figures *figures, 
 	return result;
 }
 
+static struct snapshot_pile copy_pile(const struct backlog_pile *pile)
+{
+	return (struct snapshot_pile){ pile->count, pile->oldest_ms };
+}
+
 static enum result read_tasks(struct db *db, struct snapshot_figures *figures, struct error *error)
 {
-	/* next_retry_at of a DEAD one is when it died. */
-	static const char sql[] =
-		"SELECT CAST(kind AS CHAR), CAST(status AS CHAR), COUNT(*), " OLDEST_SINCE_MS
-		" FROM (SELECT kind, status, "
-		"IF(status = 'DEAD', next_retry_at, created_at) AS since FROM t_compensation "
-		"WHERE status IN ('PENDING', 'RUNNING', 'DEAD') " COUNT_LIMIT ") open "
-		"GROUP BY kind, status LIMIT 100";
-	struct db_rows *rows = NULL;
-	enum result result = ask(db, sql, NULL, 0, &rows, error);
+	struct backlog_pile tasks[BACKLOG_KINDS][BACKLOG_STATUSES];
+	enum result result = backlog_read_tasks(db, tasks, error);
 
-	for (size_t kind = 0; kind < SNAPSHOT_KINDS; kind++)
-		for (size_t status = 0; status < SNAPSHOT_STATUSES; status++)
-			figures->tasks[kind][status] = (struct snapshot_pile){ .count = 0 };
-	while (db_rows_next(rows)) {
-		size_t kind = text_find(compensation_kind_names, db_rows_text(rows, 0, NULL));
-		size_t status = text_find(compensation_status_names, db_rows_text(rows, 1, NULL));
-
-		/* A newer schema may know more. */
-		if (kind < SNAPSHOT_KINDS && status < SNAPSHOT_STATUSES)
-			figures->tasks[kind][status] = read_pile(rows, 2);
-	}
-	db_rows_destroy(&rows);
+	for (size_t kind = 0; kind < BACKLOG_KINDS; kind++)
+		for (size_t status = 0; status < BACKLOG_STATUSES; status++)
+			figures->tasks[kind][status] = copy_pile(&tasks[kind][status]);
 	return result;
 }
 
@@ -227,29 +217,14 @@ static enum result read_refunds(
 	return result;
 }
 
-#define SILENCED "COALESCE(silenced_until > UTC_TIMESTAMP(3), 0)"
-
-/* A message that was given up is undelivered, too. */
 static enum result read_alerts(struct db *db, struct snapshot_figures *figures, struct error *error)
 {
-	static const char sql[] =
-		"SELECT CAST(COALESCE(SUM(is_firing), 0) AS SIGNED), "
-		"CAST(COALESCE(SUM(is_firing AND is_silenced), 0) AS SIGNED), "
-		"CAST(COALESCE(SUM(is_undelivered), 0) AS SIGNED), " OLDEST_SINCE_MS
-		" FROM (SELECT state = 'FIRING' AS is_firing, " SILENCED " AS is_silenced, "
-		"delivery_state <> 'SENT' AND NOT " SILENCED " AS is_undelivered, "
-		"IF(delivery_state <> 'SENT' AND NOT " SILENCED ", "
-		"COALESCE(resolved_at, fired_at), NULL) AS since FROM t_alert "
-		"WHERE state = 'FIRING' OR delivery_state <> 'SENT' " COUNT_LIMIT ") open";
-	struct db_rows *rows = NULL;
-	enum result result = ask(db, sql, NULL, 0, &rows, error);
+	struct backlog_alerts alerts;
+	enum result result = backlog_read_alerts(db, &alerts, error);
 
-	if (db_rows_next(rows)) {
-		figures->alerts_firing = db_rows_uint(rows, 0);
-		figures->alerts_silenced = db_rows_uint(rows, 1);
-		figures->alerts_undelivered = read_pile(rows, 2);
-	}
-	db_rows_destroy(&rows);
+	figures->alerts_firing = alerts.firing;
+	figures->alerts_silenced = alerts.silenced;
+	figures->alerts_undelivered = copy_pile(&alerts.undelivered);
 	return result;
 }
 

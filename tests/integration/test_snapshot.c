@@ -169,7 +169,9 @@ static void insert_rows(void)
 		"UTC_TIMESTAMP(3) - INTERVAL 999 SECOND, UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, "
 		"'PENDING'), "
 		"('TASK_DEAD', '3', 'warning', '{}', '{}', 'FIRING', UTC_TIMESTAMP(3), NULL, "
-		"'SENT')");
+		"'SENT'), "
+		"('TASK_DEAD', '4', 'warning', '{}', '{}', 'FIRING', "
+		"UTC_TIMESTAMP(3) - INTERVAL 190 SECOND, NULL, 'FAILED')");
 }
 
 START_TEST(every_pile_is_counted_with_its_oldest)
@@ -186,9 +188,9 @@ START_TEST(every_pile_is_counted_with_its_oldest)
 	expect_pile(&figures->tasks[COMPENSATION_KIND_WEBHOOK][COMPENSATION_STATUS_PENDING], 0, 0);
 	expect_pile(&figures->refunds[PAYMENT_OUTCOME_LATE], 2, 240);
 	expect_pile(&figures->refunds[PAYMENT_OUTCOME_MISMATCH], 0, 0);
-	ck_assert_uint_eq(figures->alerts_firing, 3);
+	ck_assert_uint_eq(figures->alerts_firing, 4);
 	ck_assert_uint_eq(figures->alerts_silenced, 1);
-	expect_pile(&figures->alerts_undelivered, 1, 180);
+	expect_pile(&figures->alerts_undelivered, 2, 190);
 	/* Overdue by more than two sweep intervals, dead without its alert, and so on. */
 	ck_assert_uint_eq(figures->violations[INVARIANT_OVERDUE], 1);
 	ck_assert_uint_eq(figures->violations[INVARIANT_CLOSED_EARLY], 0);

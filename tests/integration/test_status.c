@@ -121,19 +121,32 @@ START_TEST(a_dead_task_and_an_undelivered_alert_are_red)
 
 	sandbox_unset(sandbox, "LAPSE_AMQP_URL");
 	query_run(query, "INSERT INTO t_compensation (kind, target, idempotency_key, order_no, "
-			 "payload, status) VALUES ('REFUND', 'refund', 'refund:x:1', 'A1', '{}', "
-			 "'DEAD'), ('WEBHOOK', 'shop', 'webhook:x:1', 'A1', '{}', 'PENDING');"
-			 "INSERT INTO t_alert (kind, ref, severity, labels, annotations, fired_at) "
-			 "VALUES ('TASK_DEAD', '1', 'critical', '{}', '{}', "
-			 "UTC_TIMESTAMP(3) - INTERVAL 11 MINUTE)");
+			 "payload, status, created_at, next_retry_at) VALUES "
+			 "('REFUND', 'refund', 'refund:x:1', 'A1', '{}', 'DEAD', "
+			 "UTC_TIMESTAMP(3) - INTERVAL 99 MINUTE, "
+			 "UTC_TIMESTAMP(3) - INTERVAL 2 MINUTE), "
+			 "('WEBHOOK', 'shop', 'webhook:x:1', 'A1', '{}', 'PENDING', "
+			 "UTC_TIMESTAMP(3) - INTERVAL 31 MINUTE, "
+			 "UTC_TIMESTAMP(3) + INTERVAL 9 MINUTE);"
+			 "INSERT INTO t_alert (kind, ref, severity, labels, annotations, fired_at, "
+			 "delivery_state) VALUES ('TASK_DEAD', '1', 'critical', '{}', '{}', "
+			 "UTC_TIMESTAMP(3) - INTERVAL 11 MINUTE, 'FAILED'), ('TASK_DEAD', '2', "
+			 "'critical', '{}', '{}', UTC_TIMESTAMP(3), 'PENDING')");
 	struct json *root = read_status(&status);
 	ck_assert_int_eq(status, EXIT_STATUS_FAILED);
 	ck_assert_int_eq(number(root, "refund_dead"), 1);
 	ck_assert_str_eq(level(root, "refund_dead"), "red");
 	ck_assert_int_eq(number(root, "webhook_pending"), 1);
 	ck_assert_str_eq(level(root, "webhook_pending"), "green");
-	ck_assert_int_eq(number(root, "alerts_firing"), 1);
+	/* As the metrics have it: since created, dead since it died; given up is undelivered. */
+	ck_assert_int_eq(number(root, "tasks_pending_oldest_ms") / 60000, 31);
+	ck_assert_str_eq(level(root, "tasks_pending_oldest_ms"), "red");
+	ck_assert_int_eq(number(root, "tasks_dead_oldest_ms") / 60000, 2);
+	ck_assert_int_eq(number(root, "alerts_firing"), 2);
+	ck_assert_int_eq(number(root, "alerts_undelivered"), 2);
+	ck_assert_int_eq(number(root, "alerts_undelivered_oldest_ms") / 60000, 11);
 	ck_assert_str_eq(level(root, "alerts_undelivered"), "red");
+	ck_assert_int_eq(number(root, "alerts_failed"), 1);
 	json_destroy(&root);
 }
 END_TEST
