@@ -1,6 +1,7 @@
 #include "console/form.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct field {
 struct form {
 	struct field fields[FORM_FIELD_MAX];
 	size_t count;
+	bool is_full; /* something had no place any more */
 };
 
 void form_create(struct form **form_out)
@@ -37,8 +39,10 @@ void form_destroy(struct form **form)
 
 void form_add(struct form *form, const char *name, const char *value)
 {
-	if (form->count == FORM_FIELD_MAX)
+	if (form->count == FORM_FIELD_MAX) {
+		form->is_full = true;
 		return;
+	}
 	form->fields[form->count].name = memory_copy_text(name);
 	form->fields[form->count].value = memory_copy_text(value);
 	form->count++;
@@ -152,6 +156,11 @@ enum result form_read_json(
 	if (json_is_object(root)) {
 		form_create(form_out);
 		json_each(root, take_member, *form_out);
+		if ((*form_out)->is_full) {
+			form_destroy(form_out);
+			result = error_set(RESULT_PERMANENT, error,
+				"the body has more than %d fields", FORM_FIELD_MAX);
+		}
 	} else {
 		result = error_set(RESULT_PERMANENT, error, "the body is no JSON object");
 	}

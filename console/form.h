@@ -24,6 +24,7 @@ MUST_USE enum result form_read_json(
 	const char *body, size_t size, struct form **form_out, struct error *error);
 void form_create(struct form **form_out);
 void form_destroy(struct form **form);
+/* What has no place any more is left out: the head of a request holds fewer names than that. */
 void form_add(struct form *form, const char *name, const char *value);
 
 /* The first value of a name; NULL: it is not there.  Borrowed. */

@@ -55,6 +55,8 @@ START_TEST(json_gives_texts_numbers_and_lists_of_them)
 	static const char body[] =
 		"{\"id\":[\"1\",2],\"reason\":\"x\",\"deep\":{\"a\":1},\"n\":null,\"count\":7}";
 	struct error error = { .text = "" };
+	char many[1024] = "";
+	char body_of_many[1100];
 
 	ck_assert_int_eq(form_read_json(body, strlen(body), &form, &error), RESULT_OK);
 	ck_assert_str_eq(form_get_at(form, "id", 1), "2");
@@ -65,6 +67,17 @@ START_TEST(json_gives_texts_numbers_and_lists_of_them)
 	ck_assert_int_eq(form_read_json("", 0, &form, &error), RESULT_OK);
 	ck_assert_uint_eq(form_count(form), 0);
 	form_destroy(&form);
+	for (size_t i = 0; i < FORM_FIELD_MAX; i++)
+		(void)text_copy(many + strlen(many), 5, i == 0 ? "1" : ",1");
+	(void)text_format(body_of_many, sizeof(body_of_many), "{\"id\":[%s]}", many);
+	ck_assert_int_eq(
+		form_read_json(body_of_many, strlen(body_of_many), &form, &error), RESULT_OK);
+	ck_assert_uint_eq(form_count(form), FORM_FIELD_MAX);
+	form_destroy(&form);
+	(void)text_format(body_of_many, sizeof(body_of_many), "{\"id\":[%s,1]}", many);
+	ck_assert_int_eq(form_read_json(body_of_many, strlen(body_of_many), &form, &error),
+		RESULT_PERMANENT);
+	ck_assert_ptr_null(form);
 	ck_assert_int_eq(form_read_json("[]", 2, &form, &error), RESULT_PERMANENT);
 	ck_assert_int_eq(form_read_json("{", 1, &form, &error), RESULT_PERMANENT);
 }
