@@ -157,15 +157,13 @@ static void become(struct identity *identity, const struct account *account, enu
 	identity->auth = auth;
 }
 
-static enum access_verdict check_password(
-	struct access *access, const char *pair_text, struct identity *identity)
+/* "name:password" */
+static enum access_verdict check_pair(
+	struct access *access, char pair[PAIR_SIZE], struct identity *identity)
 {
-	char pair[PAIR_SIZE] = "";
+	char *colon = strchr(pair, ':');
 	bool is_right = false;
 
-	if (!base64_decode(pair_text, pair, sizeof(pair)))
-		return ACCESS_VERDICT_WRONG;
-	char *colon = strchr(pair, ':');
 	if (colon == NULL)
 		return ACCESS_VERDICT_WRONG;
 	*colon = '\0';
@@ -180,11 +178,22 @@ static enum access_verdict check_password(
 		good_pairs_add(access->good_pairs, pair, colon + 1);
 		is_right = true;
 	}
-	memory_wipe(pair, sizeof(pair));
 	if (!is_right)
 		return ACCESS_VERDICT_WRONG;
 	become(identity, user, ROLE_AUTH_BASIC);
 	return ACCESS_VERDICT_WELCOME;
+}
+
+static enum access_verdict check_password(
+	struct access *access, const char *pair_text, struct identity *identity)
+{
+	char pair[PAIR_SIZE] = "";
+	enum access_verdict verdict = ACCESS_VERDICT_WRONG;
+
+	if (base64_decode(pair_text, pair, sizeof(pair)))
+		verdict = check_pair(access, pair, identity);
+	memory_wipe(pair, sizeof(pair));
+	return verdict;
 }
 
 /* Every digest is compared, so that the time tells nothing. */
