@@ -78,6 +78,7 @@ const struct phrase phrases[] = {
 		"任务获得 5 次新的重试并立即执行；历史保留，告警解除。" },
 	{ "It is not as it was shown any more. Nothing was changed by this request.",
 		"它已不是页面所示的状态。本次请求没有改动任何内容。" },
+	{ "Kinds", "种类" },
 	{ "LAPSE_CONSOLE_FLEET names nobody to ask.", "LAPSE_CONSOLE_FLEET 没有可询问的地址。" },
 	{ "Last 4 characters of the order number", "订单号的最后 4 个字符" },
 	{ "Last close", "最近一次关闭" },
@@ -115,6 +116,7 @@ const struct phrase phrases[] = {
 	{ "Nothing matches.", "没有匹配的行。" },
 	{ "Nothing matches: {1}", "没有匹配的行：{1}" },
 	{ "Number of rows", "行数" },
+	{ "Oldest", "最早" },
 	{ "Only the oldest 100 messages are looked at.", "只查看最旧的 100 条消息。" },
 	{ "Only to a later time, and only while the order is unpaid. Give a time or "
 	  "a length.",

@@ -7,8 +7,10 @@
 #include "common/base/text.h"
 #include "common/io/json.h"
 #include "common/order/act_task.h"
+#include "common/report/task_summary.h"
 #include "console/acts.h"
 #include "console/counts.h"
+#include "console/instant.h"
 #include "console/ledger.h"
 #include "console/page.h"
 #include "console/record_page.h"
@@ -120,13 +122,54 @@ static void format_tick(const struct act_task *task, char text[2 * NUMBER_SIZE])
 			task->shown_retries);
 }
 
+/* false: the visit has been answered. */
+static bool read_summary(struct visit *visit, const struct act_task *tasks, size_t count,
+	struct task_summary *summary_out)
+{
+	uint64_t ids[ACT_SELECTION_MAX];
+	struct error error = { .text = "" };
+	struct db *db = ledger_open(visit);
+
+	if (db == NULL)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ids[i] = tasks[i].id;
+	enum result result = task_summary_read(db, ids, count, summary_out, &error);
+	ledger_close(visit, result, &error);
+	if (result != RESULT_OK)
+		respond_failure(visit, result, &error);
+	return result == RESULT_OK;
+}
+
+static void write_selection(
+	const struct visit *visit, struct html *html, const struct task_summary *summary)
+{
+	char age[INSTANT_DURATION_SIZE];
+
+	instant_format_duration(summary->oldest_age_s * 1000, age);
+	html_open(html, "dl", HTML_END);
+	html_element(html, "dt", NULL, say(visit, PHRASE("Kinds")));
+	html_element(html, "dd", NULL, summary->kinds[0] == '\0' ? "–" : summary->kinds);
+	html_element(html, "dt", NULL, say(visit, PHRASE("Oldest")));
+	html_open(html, "dd", HTML_END);
+	html_text(html, summary->kinds[0] == '\0' ? "–" : summary->oldest_at);
+	if (summary->kinds[0] != '\0') {
+		html_text(html, ", ");
+		page_fill(visit, html, PHRASE("{1} ago"), age, NULL);
+	}
+	html_close(html, "dd");
+	html_close(html, "dl");
+}
+
 void task_page_ask_requeue_selected(struct visit *visit)
 {
 	struct act_task tasks[ACT_SELECTION_MAX];
+	struct task_summary summary;
 	size_t count = 0;
 	char number[2 * NUMBER_SIZE];
 
-	if (!acts_read_ticks(visit, visit->query, tasks, ACT_SELECTION_MAX, &count))
+	if (!acts_read_ticks(visit, visit->query, tasks, ACT_SELECTION_MAX, &count) ||
+		!read_summary(visit, tasks, count, &summary))
 		return;
 	struct html *html = page_begin(visit, PHRASE("Requeue the selected tasks"));
 	(void)text_format(number, sizeof(number), "%zu", count);
@@ -136,6 +179,7 @@ void task_page_ask_requeue_selected(struct visit *visit)
 		       "now; one that has moved meanwhile is left alone and named."),
 		number, NULL);
 	html_close(html, "p");
+	write_selection(visit, html, &summary);
 	page_form(visit, html, "/tasks/requeue");
 	for (size_t i = 0; i < count; i++) {
 		format_tick(&tasks[i], number);

@@ -180,6 +180,13 @@ START_TEST(a_selection_says_what_became_of_each)
 
 	console_fill_dead(query, "MORE-", 2);
 	query_run(query, "UPDATE t_compensation SET status = 'DONE' WHERE id = 2");
+	query_run(query, "UPDATE t_compensation SET kind = 'WEBHOOK', created_at = "
+			 "'2026-01-31 10:21:03.120' WHERE id = 3");
+	console_expect(console_get(&console, "olga", "/tasks/requeue?id=1&id=2&id=3"), 200,
+		"<dt>Kinds</dt><dd>WEBHOOK 1, STOCK_RESTORE 2</dd><dt>Oldest</dt>"
+		"<dd>2026-01-31T10:21:03.120Z, ");
+	console_expect(console_get(&console, "olga", "/tasks/requeue?id=99"), 200,
+		"<dt>Kinds</dt><dd>–</dd>");
 	const struct api_answer *answer = console_submit(
 		&console, "olga", "/tasks/requeue?id=1&id=2&id=3", path, "id=1&id=2&id=3");
 
