@@ -72,22 +72,22 @@ static void write_table(const struct visit *visit, struct html *html, const stru
 	html_close(html, "div");
 }
 
-void fleet_page_show(struct visit *visit)
+/* A PHRASE; NULL: the fleet is known. */
+static const char *find_trouble(const struct fleet *fleet)
 {
-	const struct fleet *fleet = visit->context->fleet;
-	char length[INSTANT_DURATION_SIZE];
+	if (!fleet_is_configured(fleet))
+		return PHRASE("LAPSE_CONSOLE_FLEET names nobody to ask.");
+	return fleet_age_ms(fleet) == UINT64_MAX ? PHRASE("The fleet is being asked.") : NULL;
+}
 
-	if (visit->is_api) {
-		answer_json(visit, fleet);
-		return;
-	}
+static void answer_page(struct visit *visit, const struct fleet *fleet, const char *trouble)
+{
+	char length[INSTANT_DURATION_SIZE];
 	struct html *html = page_begin(visit, PHRASE("Fleet"));
-	if (!fleet_is_configured(fleet)) {
+
+	if (trouble != NULL) {
 		page_empty(html, "empty unknown", say(visit, PHRASE("Cannot tell at the moment.")),
-			say(visit, PHRASE("LAPSE_CONSOLE_FLEET names nobody to ask.")));
-	} else if (fleet_age_ms(fleet) == UINT64_MAX) {
-		page_empty(html, "empty unknown", say(visit, PHRASE("Cannot tell at the moment.")),
-			say(visit, PHRASE("The fleet is being asked.")));
+			say(visit, trouble));
 	} else {
 		if (fleet_count_versions(fleet) > 1)
 			page_element(visit, html, "p", "notice bad",
@@ -99,4 +99,17 @@ void fleet_page_show(struct visit *visit)
 		html_close(html, "p");
 	}
 	page_end(visit, 200, &html);
+}
+
+void fleet_page_show(struct visit *visit)
+{
+	const struct fleet *fleet = visit->context->fleet;
+	const char *trouble = find_trouble(fleet);
+
+	if (!visit->is_api)
+		answer_page(visit, fleet, trouble);
+	else if (trouble != NULL)
+		respond_problem(visit, 503, PHRASE("Cannot tell at the moment."), trouble);
+	else
+		answer_json(visit, fleet);
 }

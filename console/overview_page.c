@@ -88,9 +88,13 @@ static void answer_page(struct visit *visit, const struct tiles *tiles)
 void overview_page_show(struct visit *visit)
 {
 	const struct snapshot_figures *figures = snapshot_figures(visit->context->snapshot);
+	const struct tile_settings settings = {
+		.sweep_interval_ms = visit->context->settings->sweep_interval_ms,
+		.overdue_grace_ms = visit->context->settings->overdue_grace_ms,
+	};
 	struct tiles *tiles = memory_allocate(sizeof(*tiles));
 
-	tiles_fill(figures, visit->context->settings->sweep_interval_ms, tiles);
+	tiles_fill(figures, &settings, tiles);
 	if (visit->is_api)
 		answer_json(visit, figures, tiles);
 	else

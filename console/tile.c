@@ -100,15 +100,17 @@ static void add_lateness(struct tiles *tiles, const struct snapshot_figures *fig
 	}
 }
 
-static void add_orders(
-	struct tiles *tiles, const struct snapshot_figures *figures, uint64_t sweep_interval_ms)
+static void add_orders(struct tiles *tiles, const struct snapshot_figures *figures,
+	const struct tile_settings *settings)
 {
 	uint64_t broken = 0;
 	struct tile *tile = add_pile(
 		tiles, figures, SNAPSHOT_PART_OVERDUE, PHRASE("Overdue orders"), &figures->overdue);
 
-	tile->path = "/orders?overdue_by=5s";
-	set_level(tile, figures->overdue.oldest_ms > 2 * sweep_interval_ms,
+	(void)text_format(tiles->overdue_path, sizeof(tiles->overdue_path),
+		"/orders?overdue_by=%" PRIu64 "ms", settings->overdue_grace_ms);
+	tile->path = tiles->overdue_path;
+	set_level(tile, figures->overdue.oldest_ms > 2 * settings->sweep_interval_ms,
 		figures->overdue.count > 0);
 	for (size_t i = 0; i < INVARIANT_COUNT; i++)
 		broken += figures->violations[i];
@@ -258,12 +260,12 @@ void tile_format_note(
 	phrase_fill(note_out, TILE_NOTE_SIZE, form, tile->note, NULL);
 }
 
-void tiles_fill(
-	const struct snapshot_figures *figures, uint64_t sweep_interval_ms, struct tiles *tiles)
+void tiles_fill(const struct snapshot_figures *figures, const struct tile_settings *settings,
+	struct tiles *tiles)
 {
 	tiles->count = 0;
 	add_lateness(tiles, figures);
-	add_orders(tiles, figures, sweep_interval_ms);
+	add_orders(tiles, figures, settings);
 	add_latest(tiles, figures);
 	add_outbox(tiles, figures);
 	add_tasks(tiles, figures);

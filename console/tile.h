@@ -24,6 +24,7 @@ enum {
 	TILE_MAX = 64,
 	TILE_VALUE_SIZE = 96,
 	TILE_NOTE_SIZE = 192,
+	TILE_PATH_SIZE = 64,
 };
 
 struct tile {
@@ -39,14 +40,20 @@ struct tile {
 struct tiles {
 	struct tile list[TILE_MAX];
 	size_t count;
+	char overdue_path[TILE_PATH_SIZE]; /* of the rows that were counted */
+};
+
+struct tile_settings {
+	uint64_t sweep_interval_ms; /* what is overdue by two of them is bad */
+	uint64_t overdue_grace_ms;  /* of the snapshot */
 };
 
 /* The note in the language, filled in. */
 void tile_format_note(
 	const struct tile *tile, enum language language, char note_out[TILE_NOTE_SIZE]);
 
-/* In the order in which they are shown; what is overdue by two intervals of the sweep is bad. */
-void tiles_fill(
-	const struct snapshot_figures *figures, uint64_t sweep_interval_ms, struct tiles *tiles);
+/* In the order in which they are shown.  Must not be moved afterwards. */
+void tiles_fill(const struct snapshot_figures *figures, const struct tile_settings *settings,
+	struct tiles *tiles);
 
 #endif

@@ -21,6 +21,7 @@ static void set_up(void)
 {
 	sandbox_create(SANDBOX_EVERYTHING, &sandbox);
 	query = sandbox_query(sandbox);
+	sandbox_set(sandbox, "LAPSE_OVERDUE_GRACE", "1500ms");
 	sandbox_set(sandbox, "LAPSE_CONSOLE_TRUSTED_PROXIES", "127.0.0.1/32");
 	console_start(&console, sandbox);
 	console_fill(query);
@@ -199,6 +200,38 @@ START_TEST(lists_have_three_kinds_of_nothing)
 }
 END_TEST
 
+START_TEST(the_tile_of_what_is_overdue_leads_to_what_it_counted)
+{
+	console_expect(
+		console_get(&console, "vera", "/"), 200, "href=\"/orders?overdue_by=1500ms\"");
+	console_expect(console_get(&console, "vera", "/orders?overdue_by=1500ms"), 200, "");
+}
+END_TEST
+
+START_TEST(a_fleet_that_nobody_has_asked_is_not_empty)
+{
+	console_expect(
+		console_get(&console, "vera", "/fleet"), 200, "LAPSE_CONSOLE_FLEET names nobody");
+	console_expect(console_get(&console, "vera", "/api/v1/fleet"), 503,
+		"LAPSE_CONSOLE_FLEET names nobody");
+}
+END_TEST
+
+START_TEST(what_is_too_much_is_refused_and_not_cut)
+{
+	char body[2048] = "{\"id\":[\"1\"";
+
+	for (size_t i = 0; i < 300; i++)
+		(void)text_copy(body + strlen(body), 5, ",\"2\"");
+	(void)text_copy(body + strlen(body), 3, "]}");
+	console_expect(console_call(&console, "robot", "/api/v1/tasks/requeue", body, ""), 400,
+		"more than 300 fields");
+	ck_assert_int_eq(
+		query_number(query, "SELECT COUNT(*) FROM t_compensation WHERE status <> 'DEAD'"),
+		0);
+}
+END_TEST
+
 START_TEST(exports_are_files_and_are_written_down)
 {
 	const struct api_answer *answer =
@@ -284,6 +317,9 @@ int main(void)
 		buyers_are_masked_but_for_an_admin_who_asks,
 		a_role_sees_and_reaches_its_own_acts_only,
 		lists_have_three_kinds_of_nothing,
+		the_tile_of_what_is_overdue_leads_to_what_it_counted,
+		a_fleet_that_nobody_has_asked_is_not_empty,
+		what_is_too_much_is_refused_and_not_cut,
 		exports_are_files_and_are_written_down,
 		an_export_ends_at_its_limit,
 		a_head_request_and_other_methods_have_their_answers,
