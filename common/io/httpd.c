@@ -118,7 +118,9 @@ static void handle(
 	const struct httpd_request request = httpd_exchange_request(exchange);
 
 	*answer = (struct httpd_answer){ 0 };
-	if (exchange->is_too_large)
+	if (exchange->is_unclear)
+		httpd_refuse(&httpd->settings, &request, MHD_HTTP_BAD_REQUEST, answer);
+	else if (exchange->is_too_large)
 		httpd_refuse(&httpd->settings, &request, MHD_HTTP_CONTENT_TOO_LARGE, answer);
 	else
 		httpd_route(&httpd->settings, &request, answer);
@@ -127,8 +129,8 @@ static void handle(
 static void keep_answer(
 	const struct httpd *httpd, struct exchange *exchange, struct httpd_answer *answer)
 {
-	httpd_exchange_keep_answer(
-		exchange, answer, httpd->settings.constants, httpd->listener < 0);
+	httpd_exchange_keep_answer(exchange, answer, httpd->settings.constants,
+		httpd->listener < 0 || exchange->is_unclear);
 }
 
 static enum MHD_Result answer_request(struct httpd *httpd, struct exchange *exchange)
@@ -211,6 +213,7 @@ static struct exchange *begin_exchange(struct httpd *httpd, struct MHD_Connectio
 	exchange->path = path;
 	exchange->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
 				   ->socket_context;
+	exchange->is_unclear = !httpd_exchange_has_clear_head(connection);
 	exchange->is_too_large =
 		length != NULL && !text_parse_uint(length, 0, httpd->settings.body_max, &size);
 	return exchange;
@@ -230,7 +233,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		exchange = begin_exchange(httpd, connection, method, path);
 		*place = exchange;
 		/* Answered before the body is read, which the library then leaves unread. */
-		if (exchange->is_too_large)
+		if (exchange->is_unclear || exchange->is_too_large)
 			return answer_request(httpd, exchange);
 		return MHD_YES;
 	}

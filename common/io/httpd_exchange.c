@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "common/base/memory.h"
@@ -15,6 +16,39 @@ struct stream {
 	struct httpd_source source;
 	struct httpd_client *client;
 };
+
+struct head {
+	unsigned int lengths;
+	unsigned int codings;
+	unsigned int hosts;
+	bool has_strange_coding;
+};
+
+static enum MHD_Result count_header(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct head *head = context;
+
+	(void)kind;
+	if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0)
+		head->lengths++;
+	if (strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0)
+		head->hosts++;
+	if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
+		head->codings++;
+		if (value == NULL || strcasecmp(value, "chunked") != 0)
+			head->has_strange_coding = true;
+	}
+	return MHD_YES;
+}
+
+bool httpd_exchange_has_clear_head(struct MHD_Connection *connection)
+{
+	struct head head = { 0 };
+
+	(void)MHD_get_connection_values(connection, MHD_HEADER_KIND, count_header, &head);
+	return head.lengths + head.codings <= 1 && head.hosts <= 1 && !head.has_strange_coding;
+}
 
 void httpd_exchange_take_body(
 	struct exchange *exchange, size_t body_max, const char *data, size_t size)

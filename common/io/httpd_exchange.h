@@ -20,6 +20,7 @@ struct exchange {
 	const char *path;
 	char *body;
 	size_t body_size, body_capacity;
+	bool is_unclear; /* where it ends, or whom it is for */
 	bool is_too_large;
 	bool is_answered;
 	bool drop_connection;
@@ -29,6 +30,11 @@ struct exchange {
 	struct exchange *next; /* delayed as well */
 };
 
+/*
+ * Does the head say once where the request ends and whom it is for?  A proxy in front that reads
+ * two lengths in another way than we do would let one caller put words into the mouth of the next.
+ */
+bool httpd_exchange_has_clear_head(struct MHD_Connection *connection);
 /* size bytes more of the body; beyond body_max the request is too large and they are dropped. */
 void httpd_exchange_take_body(
 	struct exchange *exchange, size_t body_max, const char *data, size_t size);

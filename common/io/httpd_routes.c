@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 
 enum {
+	STATUS_BAD_REQUEST = 400,
 	STATUS_NOT_FOUND = 404,
 	STATUS_METHOD_NOT_ALLOWED = 405,
 	LINE_SIZE = 32
@@ -28,13 +29,15 @@ void httpd_refuse(const struct httpd_settings *settings, const struct httpd_requ
 	char line[LINE_SIZE];
 
 	answer->status = status;
-	if (settings->refuse != NULL) {
+	/* As the library answers what it cannot read: no request has come, so no owner words it. */
+	if (settings->refuse != NULL && status != STATUS_BAD_REQUEST) {
 		settings->refuse(settings->context, request, answer);
 		return;
 	}
 	(void)text_format(line, sizeof(line), "%s\n",
 		status == STATUS_NOT_FOUND            ? "not found"
 		: status == STATUS_METHOD_NOT_ALLOWED ? "method not allowed"
+		: status == STATUS_BAD_REQUEST        ? "read in two ways"
 						      : "body too large");
 	answer->body_adopt = memory_copy_text(line);
 	answer->body_size = strlen(line);

@@ -287,6 +287,34 @@ START_TEST(nonsense_ends_only_its_own_connection)
 }
 END_TEST
 
+#define POST_ECHO "POST /echo HTTP/1.1\r\nHost: x\r\n"
+#define SMUGGLED  "GET /items/9 HTTP/1.1\r\nHost: x\r\n\r\n"
+
+/* A proxy may have taken what follows the body for a part of it, or the other way round. */
+START_TEST(a_head_that_can_be_read_in_two_ways_is_refused)
+{
+	static const char *const requests[] = {
+		POST_ECHO "Content-Length: 0\r\nContent-Length: 5\r\n\r\n" SMUGGLED,
+		POST_ECHO "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc" SMUGGLED,
+		POST_ECHO
+		"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" SMUGGLED,
+		POST_ECHO
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+		POST_ECHO "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" SMUGGLED,
+		POST_ECHO "Host: y\r\nContent-Length: 0\r\n\r\n" SMUGGLED,
+	};
+	struct httpd_client client;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(requests); i++) {
+		httpd_client_ask(&client, httpd, requests[i]);
+		ck_assert_msg(strncmp(client.answer, "HTTP/1.1 400", 12) == 0, "%zu: %s", i,
+			client.answer);
+		ck_assert_msg(strstr(client.answer, "/items/9") == NULL, "%zu", i);
+	}
+	ck_assert_uint_eq(handled, 0);
+}
+END_TEST
+
 START_TEST(a_head_without_end_is_refused)
 {
 	static const char line[] =
@@ -353,6 +381,7 @@ int main(void)
 		a_larger_body_in_pieces_is_refused_too,
 		two_requests_on_one_connection_are_answered,
 		nonsense_ends_only_its_own_connection,
+		a_head_that_can_be_read_in_two_ways_is_refused,
 		a_head_without_end_is_refused,
 		a_dropped_connection_carries_no_answer,
 		an_address_that_cannot_be_bound_is_named,
