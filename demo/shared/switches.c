@@ -12,7 +12,7 @@
 enum {
 	BODY_MAX = 4096,
 	VALUE_SIZE = 2048,
-	HANG_MS = 3600000,
+	HANG_MS = 120000, /* longer than any caller waits; the connection is gone for so long */
 	CODE_REFUSED = 9, /* for no reason at all */
 };
 
