@@ -7,7 +7,8 @@
 #include "ctl/session.h"
 
 enum {
-	WORD_SIZE = 32
+	WORD_SIZE = 32,
+	SECONDS_SIZE = 128,
 };
 
 /* The first word of a command; true when it has a second one. */
@@ -132,6 +133,22 @@ static void print_zsh_options(FILE *file, uint64_t set)
 	}
 }
 
+/* What begins with this word: "tasks, orders, ..." */
+static void format_seconds(const char *first, char text[SECONDS_SIZE])
+{
+	char word[WORD_SIZE];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < command_count; i++) {
+		if (!split(commands[i].words, word) || !text_equals(word, first))
+			continue;
+		(void)text_format(text + used, SECONDS_SIZE - used, "%s%s", used == 0 ? "" : ", ",
+			commands[i].words + strlen(word) + 1);
+		used += strlen(text + used);
+	}
+}
+
 static void print_zsh_words(FILE *file)
 {
 	char first[WORD_SIZE];
@@ -140,9 +157,11 @@ static void print_zsh_words(FILE *file)
 	(void)fprintf(file, "\tcase \"${plain[*]}\" in\n\t\"\") candidates=(");
 	for (size_t i = 0; i < command_count; i++)
 		if (is_first_of_its_word(i)) {
+			char seconds[SECONDS_SIZE];
 			bool is_whole = !split(commands[i].words, first);
 
-			print_quoted(file, first, is_whole ? commands[i].summary : "...");
+			format_seconds(first, seconds);
+			print_quoted(file, first, is_whole ? commands[i].summary : seconds);
 		}
 	(void)fprintf(file, " ) ;;\n");
 	for (size_t i = 0; i < command_count; i++) {

@@ -34,7 +34,7 @@ static void check_service(
 	}
 	ask(url, 0, &answer);
 	if (answer.status != 0)
-		finding_ok(list, name, "the %s service answers (%s)",
+		finding_ok(list, name, "the %s service answers (%s, any will do)",
 			text_equals(name, "stock") ? "product" : name, answer.words);
 	else
 		finding_fail(list, name,

@@ -9,6 +9,10 @@
 #include "common/base/settings_names.h"
 #include "common/base/text.h"
 
+enum {
+	SHOWN_SIZE = 256 /* of a value in words */
+};
+
 void settings_check_names(const struct settings_source *source, struct settings_report *report)
 {
 	for (size_t i = 0; i < settings_source_count(source); i++) {
@@ -269,6 +273,10 @@ static const char *show_value(
 		memcpy(&choice, field, sizeof(choice));
 		return setting->choices[choice];
 	case SETTING_KIND_CUSTOM:
+		if (setting->custom->show == NULL)
+			break;
+		setting->custom->show(field, buffer, buffer_size);
+		return buffer;
 	case SETTING_KIND_SHARED:
 	case SETTING_KIND_END:
 		break;
@@ -282,7 +290,7 @@ void settings_each(const struct setting *table, const void *settings,
 	struct walk walk = { .outer = table };
 	const struct setting *setting = NULL;
 	size_t offset = 0;
-	char buffer[32];
+	char buffer[SHOWN_SIZE];
 
 	while ((setting = walk_on(&walk, &offset)) != NULL)
 		take(context, setting->name,

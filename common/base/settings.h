@@ -29,10 +29,11 @@ enum setting_kind {
 };
 
 struct setting_custom {
-	/* Reads the field from source; mistakes go into report. */
+	/* From source; mistakes go into report.  show, for settings_each, may be NULL. */
 	void (*read)(void *field, const char *name, const char *fallback,
 		const struct settings_source *source, struct settings_report *report);
 	void (*clear)(void *field);
+	void (*show)(const void *field, char *text_out, size_t text_size);
 };
 
 struct setting {
@@ -108,7 +109,6 @@ void settings_reload(const struct setting *table, const struct settings_source *
 	void *settings, struct settings_report *report);
 /* Wipes secrets, frees, zeroes. */
 void settings_clear(const struct setting *table, void *settings);
-
 /* One line per setting: key, default, help. */
 void settings_print_help(const struct setting *table, FILE *file);
 /* Every setting as it is in effect, for people: secrets "set" or "unset", others "custom". */

@@ -60,7 +60,22 @@ static void clear_fixed(void *field)
 	memset(field, 0, sizeof(struct topology_fixed));
 }
 
-static const struct setting_custom fixed_setting = { read_fixed, clear_fixed };
+static void show_fixed(const void *field, char *text_out, size_t text_size)
+{
+	const struct topology_fixed *fixed = field;
+	char duration[DURATION_SIZE];
+	size_t used = 0;
+
+	(void)text_copy(text_out, text_size, fixed->count == 0 ? "off" : "");
+	for (size_t i = 0; i < fixed->count; i++) {
+		text_format_duration(duration, sizeof(duration), fixed->timeouts_ms[i]);
+		(void)text_format(
+			text_out + used, text_size - used, "%s%s", i == 0 ? "" : ",", duration);
+		used += strlen(text_out + used);
+	}
+}
+
+static const struct setting_custom fixed_setting = { read_fixed, clear_fixed, show_fixed };
 
 const struct setting topology_settings_table[] = {
 	SETTING_CHOICE(struct topology_settings, delay, "LAPSE_DELAY", "auto", topology_mode_names,

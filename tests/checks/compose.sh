@@ -88,6 +88,8 @@ if ((${#compose[@]})); then
 		sed -n "/^  $program:/,/^  [a-z]*:/p" "$folder/config" | grep -E '^    (ports|hostname|container_name):' &&
 			finding "$FILE: $program could not be scaled"
 	done
+	sed -n '/^  ctl:/,/^  [a-z]*:/p' "$folder/config" | grep -A1 -E '^    depends_on:$' &&
+		finding "$FILE: ctl depends on others, and would start what somebody has stopped"
 else
 	echo "no docker compose here: the file is not parsed"
 fi

@@ -254,6 +254,9 @@ START_TEST(a_shell_completes_every_command_and_option)
 			(void)text_format(option, sizeof(option), "--%s", options->items[j]);
 			ck_assert_msg(strstr(script, option) != NULL, "%s: %s", shells[i], option);
 		}
+		if (i == 1)
+			ck_assert_ptr_nonnull(
+				strstr(script, "'retry:list, show, requeue, resolve'"));
 		free(script);
 	}
 	free(options);

@@ -53,7 +53,8 @@ struct all {
 	struct inner inner;
 };
 
-static const struct setting_custom custom_functions = { read_custom, clear_custom };
+static const struct setting_custom custom_functions = { .read = read_custom,
+	.clear = clear_custom };
 
 static const struct setting inner_table[] = {
 	SETTING_SECRET(struct inner, url, "LAPSE_MYSQL_URL", true, "the database"),

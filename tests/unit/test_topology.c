@@ -293,6 +293,28 @@ START_TEST(fixed_timeouts_can_be_listed_or_turned_off)
 }
 END_TEST
 
+static void keep_fixed(void *context, const char *name, const char *value)
+{
+	if (strcmp(name, "LAPSE_DELAY_FIXED") == 0)
+		(void)text_format(context, 64, "%s", value);
+}
+
+START_TEST(common_timeouts_are_told_as_they_are_written)
+{
+	static const char *const lists[] = { "15m,30m,1h", "90s", "off" };
+	struct topology_settings read;
+	char assignment[64];
+	char told[64];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
+		(void)text_format(assignment, sizeof(assignment), "LAPSE_DELAY_FIXED=%s", lists[i]);
+		ck_assert_uint_eq(read_settings(assignment, &read), 0);
+		settings_each(topology_settings_table, &read, keep_fixed, told);
+		ck_assert_str_eq(told, lists[i]);
+	}
+}
+END_TEST
+
 START_TEST(a_wrong_setting_is_a_mistake)
 {
 	static const char *const assignments[] = {
@@ -351,6 +373,7 @@ int main(void)
 		the_longest_delay_depends_on_the_mode,
 		settings_have_the_defaults_of_the_contract,
 		fixed_timeouts_can_be_listed_or_turned_off,
+		common_timeouts_are_told_as_they_are_written,
 		a_wrong_setting_is_a_mistake,
 		a_horizon_that_only_the_plugin_can_hold_is_fine_with_the_plugin,
 	};
