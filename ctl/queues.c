@@ -1,9 +1,18 @@
 #include "ctl/queues.h"
 
+#include <stdlib.h>
+
+#include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/io/broker.h"
 #include "common/order/topology.h"
 #include "ctl/session.h"
+
+/* Without LAPSE_AMQP_URL both are NULL. */
+struct queues_view {
+	struct broker *broker;
+	struct topology *topology;
+};
 
 static enum result look_at(
 	struct broker *broker, const char *name, struct queue_state *state, struct error *error)
@@ -17,24 +26,56 @@ static enum result look_at(
 	return result;
 }
 
+void queues_open(const struct session_settings *settings, struct queues_view **view_out)
+{
+	struct queues_view *view = memory_allocate(sizeof(*view));
+
+	if (settings->broker.url != NULL) {
+		topology_create(&settings->topology, &settings->broker, &view->topology);
+		broker_create(&settings->broker, "lapsectl", &view->broker);
+	}
+	*view_out = view;
+}
+
+void queues_close(struct queues_view **view)
+{
+	if (*view == NULL)
+		return;
+	if ((*view)->broker != NULL)
+		broker_disconnect((*view)->broker);
+	broker_destroy(&(*view)->broker);
+	topology_destroy(&(*view)->topology);
+	free(*view);
+	*view = NULL;
+}
+
+void queues_look(struct queues_view *view, struct queues *queues)
+{
+	struct error *error = &queues->error;
+
+	*queues = (struct queues){ .is_configured = view->broker != NULL };
+	if (!queues->is_configured || broker_ensure_connected(view->broker, error) != RESULT_OK)
+		return;
+	queues->is_reachable = true;
+	(void)text_copy(queues->server, sizeof(queues->server), broker_server(view->broker));
+	(void)look_at(view->broker, topology_due_queue(view->topology), &queues->due, error);
+	(void)look_at(view->broker, topology_parked_queue(view->topology), &queues->parked, error);
+}
+
+void queues_keep_alive(struct queues_view *view)
+{
+	struct error error = { .text = "" };
+
+	/* A lost connection is made anew by the next look. */
+	if (view->broker != NULL && broker_is_connected(view->broker))
+		(void)!broker_keep_alive(view->broker, &error);
+}
+
 void queues_read(const struct session_settings *settings, struct queues *queues)
 {
-	struct topology *topology = NULL;
-	struct broker *broker = NULL;
+	struct queues_view *view = NULL;
 
-	*queues = (struct queues){ .is_configured = settings->broker.url != NULL };
-	if (!queues->is_configured)
-		return;
-	topology_create(&settings->topology, &settings->broker, &topology);
-	broker_create(&settings->broker, "lapsectl", &broker);
-	if (broker_ensure_connected(broker, &queues->error) == RESULT_OK) {
-		queues->is_reachable = true;
-		(void)text_copy(queues->server, sizeof(queues->server), broker_server(broker));
-		(void)look_at(broker, topology_due_queue(topology), &queues->due, &queues->error);
-		(void)look_at(
-			broker, topology_parked_queue(topology), &queues->parked, &queues->error);
-	}
-	broker_disconnect(broker);
-	broker_destroy(&broker);
-	topology_destroy(&topology);
+	queues_open(settings, &view);
+	queues_look(view, queues);
+	queues_close(&view);
 }

@@ -28,7 +28,17 @@ struct queues {
 	struct error error; /* why it is not reachable, or what went wrong later */
 };
 
-/* Connects, looks, disconnects; declares nothing.  Never fails: queues says what is unknown. */
+/* Looks again and again over one connection, which is made anew when it was lost; declares nothing.
+ * Borrows settings, which must live longer. */
+struct queues_view;
+void queues_open(const struct session_settings *settings, struct queues_view **view_out);
+void queues_close(struct queues_view **view);
+/* Never fails: queues says what is unknown. */
+void queues_look(struct queues_view *view, struct queues *queues);
+/* Between two looks, often: the broker hears that we are there. */
+void queues_keep_alive(struct queues_view *view);
+
+/* Opens, looks once, closes. */
 void queues_read(const struct session_settings *settings, struct queues *queues);
 
 #endif

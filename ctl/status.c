@@ -138,12 +138,12 @@ static void add_due_queue(
 		red_if(needs_consumer && due->consumers == 0));
 }
 
-static void add_queues(struct figure_list *list, const struct session_settings *settings)
+static void add_queues(struct figure_list *list, const struct status_view *view)
 {
 	struct queues queues;
-	bool is_needed = settings->topology.delay != TOPOLOGY_MODE_NONE;
+	bool is_needed = view->session->settings->topology.delay != TOPOLOGY_MODE_NONE;
 
-	queues_read(settings, &queues);
+	queues_look(view->queues, &queues);
 	const char *why = queues.is_configured ? queues.error.text : "LAPSE_AMQP_URL is not set";
 	enum figure_level level = red_if(queues.is_configured && is_needed);
 	if (!queues.due.is_known || !queues.parked.is_known) {
@@ -169,8 +169,32 @@ static void add_schema(struct figure_list *list, uint32_t version)
 	figure_add_count(list, "schema_needed", LAPSE_SCHEMA_VERSION, FIGURE_LEVEL_GREEN);
 }
 
-int status_fill(const struct session *session, struct figure_list *list)
+void status_open(const struct session *session, struct status_view *view)
 {
+	*view = (struct status_view){ .session = session };
+	queues_open(session->settings, &view->queues);
+}
+
+void status_close(struct status_view *view)
+{
+	queues_close(&view->queues);
+}
+
+/* Once for each connection. */
+static enum result read_schema(struct status_view *view, struct error *error)
+{
+	uint64_t epoch = db_epoch(view->session->db);
+
+	if (epoch == view->epoch)
+		return RESULT_OK;
+	enum result result = session_read_schema(view->session, &view->version, error);
+	view->epoch = result == RESULT_OK ? epoch : 0;
+	return result;
+}
+
+int status_fill(struct status_view *view, struct figure_list *list)
+{
+	const struct session *session = view->session;
 	const struct session_settings *settings = session->settings;
 	const struct overview_limits limits = {
 		.overdue_grace_ms = settings->overdue_grace_ms,
@@ -178,13 +202,12 @@ int status_fill(const struct session *session, struct figure_list *list)
 	};
 	struct overview overview;
 	struct error error = { 0 };
-	uint32_t version = 0;
-	enum result result = session_read_schema(session, &version, &error);
+	enum result result = read_schema(view, &error);
 
 	if (result != RESULT_OK)
 		return session_fail(session, result, &error);
-	add_schema(list, version);
-	if (version < LAPSE_SCHEMA_VERSION) {
+	add_schema(list, view->version);
+	if (view->version < LAPSE_SCHEMA_VERSION) {
 		output_say(&session->output, "the schema is not there or too old: run lapsectl "
 					     "migrate");
 		return EXIT_STATUS_OK; /* red, which --check turns into a failure */
@@ -199,13 +222,14 @@ int status_fill(const struct session *session, struct figure_list *list)
 	add_outbox(list, &overview);
 	add_tasks(list, &overview);
 	add_alerts(list, &overview.alerts);
-	add_queues(list, settings);
+	add_queues(list, view);
 	return EXIT_STATUS_OK;
 }
 
 int status_run(const struct session *session)
 {
 	struct figure_list *list = NULL;
+	struct status_view view;
 	int status;
 
 	db_set_time_limit(session->db, TIME_LIMIT_S);
@@ -213,7 +237,9 @@ int status_run(const struct session *session)
 	if (status != EXIT_STATUS_OK)
 		return status;
 	list = figure_list_create();
-	status = status_fill(session, list);
+	status_open(session, &view);
+	status = status_fill(&view, list);
+	status_close(&view);
 	if (status == EXIT_STATUS_OK)
 		figure_list_print(list, &session->output);
 	if (status == EXIT_STATUS_OK && option_is_given(session->options, OPTION_CHECK) &&
