@@ -22,7 +22,8 @@ enum {
 };
 
 /* The rates of a view: what is counted up in the tables, and behind them the closes of the last
- * seconds, read by an index and bounded.  Ids count up with the rows, gaps included: near enough. */
+ * seconds, read by an index and bounded.  Ids count up with the rows, gaps included, which is near
+ * enough. */
 static const char *const counters[] = { "orders_made_per_s", "events_written_per_s",
 	"tasks_written_per_s", "payments_per_s" };
 static const char counts_sql[] = "SELECT COALESCE((SELECT MAX(id) FROM t_order), 0), "
