@@ -219,6 +219,12 @@ static size_t find_place(const struct work *work)
 	return place;
 }
 
+/* A receiver refuses for good what was signed too long ago or ahead. */
+static uint64_t server_epoch_s(const struct work *work)
+{
+	return (uint64_t)((int64_t)clock_epoch_ms() + work->server_ahead_ms) / 1000;
+}
+
 /* What the tasks carry goes into the request. */
 static void write_request(const struct work *work, const struct target *target,
 	const struct job_queue *jobs, struct request *request)
@@ -232,7 +238,7 @@ static void write_request(const struct work *work, const struct target *target,
 	}
 	if (work_is_webhook(target))
 		webhook_create_request(&jobs->first->task,
-			subscriber_find(&work->subscribers, target->name), clock_epoch_ms() / 1000,
+			subscriber_find(&work->subscribers, target->name), server_epoch_s(work),
 			request);
 	else
 		request_create(target->form, target->url, items, count, request);

@@ -161,6 +161,8 @@ enum result work_claim(struct work *work, struct db *db, struct error *error)
 	for (size_t i = 0; i < limits.wish_count; i++)
 		plan_next_look(
 			work, wishing[i], count_tasks_of(list, wishes[i].target) < wishes[i].limit);
+	if (list != NULL)
+		work->server_ahead_ms = list->server_ahead_ms;
 	for (size_t i = 0; list != NULL && i < list->count; i++)
 		take_task(work, &list->tasks[i], now_ms);
 	compensation_list_destroy(&list);

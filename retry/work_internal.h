@@ -63,8 +63,9 @@ struct work {
 	size_t running;
 	size_t running_tasks; /* in them */
 	size_t running_webhooks;
-	struct job_queue done; /* with their verdicts */
-	uint64_t done_ms;      /* when the first of them came */
+	int64_t server_ahead_ms; /* MySQL's clock, which signs: ours may be wrong */
+	struct job_queue done;   /* with their verdicts */
+	uint64_t done_ms;        /* when the first of them came */
 	char missing[256];
 	struct work_totals totals; /* since the last line about them */
 	uint64_t totals_ms;

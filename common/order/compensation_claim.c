@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "common/base/clock.h"
 #include "common/base/failpoint.h"
 #include "common/base/memory.h"
 #include "common/io/db.h"
@@ -18,10 +19,12 @@
 	"AND " t ".idempotency_key NOT REGEXP '[^A-Za-z0-9._:-]' "
 
 /* A payload over COMPENSATION_PAYLOAD_MAX is not even read: nobody knows how long it is. */
-#define CHOICE                                                                          \
-	"SELECT id, kind, idempotency_key, order_no, "                                  \
-	"IF(LENGTH(payload) > 65536, NULL, payload), status = 'RUNNING', calls, "       \
-	"retry_count, max_retries FROM t_compensation t FORCE INDEX (idx_status_next) " \
+#define CHOICE                                                                    \
+	"SELECT id, kind, idempotency_key, order_no, "                            \
+	"IF(LENGTH(payload) > 65536, NULL, payload), status = 'RUNNING', calls, " \
+	"retry_count, max_retries, "                                              \
+	"CAST(UNIX_TIMESTAMP(UTC_TIMESTAMP(3)) * 1000 AS SIGNED) "                \
+	"FROM t_compensation t FORCE INDEX (idx_status_next) "                    \
 	"WHERE target = ? AND next_retry_at <= UTC_TIMESTAMP(3) AND " IS_SOUND("t") "AND "
 
 static_assert(COMPENSATION_PAYLOAD_MAX == 65536, "the choice knows this number too");
@@ -135,8 +138,10 @@ static enum result choose(struct claim *claim, const char *sql, const char *targ
 	struct db_rows *rows = NULL;
 	enum result result = db_query(claim->db, sql, params, ARRAY_LENGTH(params), &rows, error);
 
-	while (result == RESULT_OK && db_rows_next(rows))
+	while (result == RESULT_OK && db_rows_next(rows)) {
 		read_task(claim, rows, target, &list->tasks[list->count++]);
+		list->server_ahead_ms = db_rows_int(rows, 9) - (int64_t)clock_epoch_ms();
+	}
 	db_rows_destroy(&rows);
 	return result == RESULT_NONE ? RESULT_OK : error_context(result, error, "find due tasks");
 }

@@ -60,6 +60,7 @@ void compensation_clear_task(struct compensation_task *task);
 struct compensation_list {
 	struct compensation_task *tasks;
 	size_t count;
+	int64_t server_ahead_ms; /* MySQL's clock behind ours: negative */
 };
 
 struct compensation_wish {

@@ -4,6 +4,7 @@
 
 #include "common/base/compiler.h"
 #include "common/base/text.h"
+#include "common/io/db.h"
 #include "common/order/compensation_claim.h"
 #include "tests/support/claims.h"
 #include "tests/support/query.h"
@@ -99,6 +100,23 @@ START_TEST(a_claim_reads_its_rows_by_the_index)
 		"ORDER BY next_retry_at LIMIT 10 FOR UPDATE");
 	ck_assert_msg(strstr(plan, "idx_status_next") != NULL, "%s", plan);
 	ck_assert_msg(strstr(plan, "filesort") == NULL, "%s", plan);
+}
+END_TEST
+
+START_TEST(a_claim_tells_how_far_the_clock_of_the_server_is_ahead)
+{
+	struct error error = { .text = "" };
+
+	claims_insert(query, "WEBHOOK", "w", 2);
+	struct compensation_list *list = claims_take(ours.db, "w", 1);
+	ck_assert_int_lt(llabs(list->server_ahead_ms), 5000);
+	compensation_list_destroy(&list);
+	ck_assert_int_eq(db_execute(ours.db, "SET timestamp = UNIX_TIMESTAMP() + 86400", NULL, 0,
+				 NULL, &error),
+		RESULT_OK);
+	list = claims_take(ours.db, "w", 1);
+	ck_assert_int_lt(llabs(list->server_ahead_ms - INT64_C(86400000)), 5000);
+	compensation_list_destroy(&list);
 }
 END_TEST
 
@@ -344,6 +362,7 @@ int main(void)
 		a_claim_has_a_limit,
 		targets_that_are_not_asked_for_are_left_alone,
 		a_claim_reads_its_rows_by_the_index,
+		a_claim_tells_how_far_the_clock_of_the_server_is_ahead,
 		two_claims_at_once_never_take_the_same,
 		done_is_done,
 		a_failed_call_waits_for_its_time,
