@@ -284,8 +284,8 @@ void record_page_show(struct visit *visit)
 	if (kind->write_acts != NULL)
 		kind->write_acts(visit, html, record);
 	struct writing writing = { .visit = visit, .html = html, .subject = kind->name };
-	if (json_get(record, why) != NULL)
-		record_page_write(visit, html, why, json_get(record, why));
+	if (json_get_text(record, why) != NULL)
+		html_element(html, "p", NULL, say(visit, json_get_text(record, why)));
 	record_page_write(visit, html, kind->name, json_get(record, kind->name));
 	if (json_get(record, timeline) != NULL)
 		record_page_write(visit, html, timeline, json_get(record, timeline));
