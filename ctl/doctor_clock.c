@@ -95,7 +95,7 @@ void doctor_check_broker_clock(
 	const struct session *session, struct broker *broker, struct finding_list *list)
 {
 	const char *prefix = session->settings->broker.prefix;
-	struct way way;
+	struct way way = { .first = "" };
 	char id[ULID_SIZE];
 	struct error error = { .text = "" };
 	uint64_t broker_s = 0;
