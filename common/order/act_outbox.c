@@ -6,6 +6,7 @@
 #include "common/io/db.h"
 #include "common/order/act_run.h"
 #include "common/order/alert.h"
+#include "common/order/outbox.h"
 
 enum {
 	STATE_SIZE = 128,
@@ -69,12 +70,7 @@ static enum result refuse(const struct outbox_act *act, struct error *error)
 
 static enum result make_new(const struct outbox_act *act, struct error *error)
 {
-	static const char sql[] =
-		"UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET status = 'NEW', sent_at = NULL, "
-		"available_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL, "
-		"last_error = NULL WHERE id = ? AND status IN ('SENT', 'FAILED')";
-	const struct db_param id = db_uint(act->id);
-	enum result result = db_execute(act->run.db, sql, &id, 1, NULL, error);
+	enum result result = outbox_make_new(act->run.db, act->id, error);
 
 	if (result == RESULT_OK)
 		result =

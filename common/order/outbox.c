@@ -339,3 +339,15 @@ enum result outbox_mark_failed(struct db *db, const char *lease_token, const str
 	db_rollback(db); /* does nothing after a commit */
 	return error_context(result, error, "mark outbox row failed");
 }
+
+enum result outbox_make_new(struct db *db, uint64_t id, struct error *error)
+{
+	static const char sql[] =
+		"UPDATE t_outbox_event FORCE INDEX (PRIMARY) SET status = 'NEW', sent_at = NULL, "
+		"available_at = UTC_TIMESTAMP(3), lease_token = NULL, lease_until = NULL, "
+		"last_error = NULL WHERE id = ? AND status IN ('SENT', 'FAILED')";
+	const struct db_param param = db_uint(id);
+
+	return error_context(db_execute(db, sql, &param, 1, NULL, error), error,
+		"replay outbox row %" PRIu64, id);
+}

@@ -104,6 +104,8 @@ MUST_USE enum result outbox_put_off(struct db *db, const struct outbox_ids *rows
 /* One statement: ends the lease; available again horizon_ms before the deadline of the order. */
 MUST_USE enum result outbox_put_off_to_horizon(
 	struct db *db, const struct outbox_ids *rows, uint64_t horizon_ms, struct error *error);
+/* One statement, in the transaction of the act: SENT or FAILED → NEW, for an operator. */
+MUST_USE enum result outbox_make_new(struct db *db, uint64_t id, struct error *error);
 /* One transaction: NEW → FAILED with the reason, and one OUTBOX_FAILED alert.  CONFLICT: the row
  * was not ours any more, or is locked. */
 MUST_USE enum result outbox_mark_failed(struct db *db, const char *lease_token,
