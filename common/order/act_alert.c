@@ -52,30 +52,19 @@ static enum result read_row(
 	return result;
 }
 
-static enum result record(const struct alert_act *act, const char *words, struct error *error)
+static struct act_trace make_trace(const struct alert_act *act)
 {
-	const struct audit_act audit = { .action = act->run.action,
-		.target_type = act->run.target_type,
-		.target_id = act->run.target_id,
-		.reason_text = act->reason,
-		.before_json = act->before,
-		.after_json = words == NULL ? act->after : NULL,
-		.result = words == NULL ? "ok" : "conflict",
-		.error = words };
-
-	return audit_record(act->run.db, act->run.actor, &audit, error);
+	return (struct act_trace){ act->reason, act->before, act->after };
 }
 
 static enum result refuse(const struct alert_act *act, struct error *error)
 {
+	const struct act_trace trace = make_trace(act);
 	char words[STATE_SIZE];
 
 	(void)text_format(
 		words, sizeof(words), "alert %" PRIu64 " is %s, not FIRING", act->id, act->state);
-	enum result result = record(act, words, error);
-	if (result == RESULT_OK)
-		result = db_commit(act->run.db, error);
-	return result == RESULT_OK ? error_set(RESULT_CONFLICT, error, "%s", words) : result;
+	return act_record_conflict(&act->run, &trace, words, error);
 }
 
 static enum result carry_out(void *context, struct error *error)
@@ -91,8 +80,9 @@ static enum result carry_out(void *context, struct error *error)
 		result = act->change(act, error);
 		if (result == RESULT_OK)
 			result = read_row(act, false, act->after, error);
+		const struct act_trace trace = make_trace(act);
 		if (result == RESULT_OK)
-			result = record(act, NULL, error);
+			result = act_record(&act->run, &trace, error);
 		if (result == RESULT_OK)
 			result = db_commit(act->run.db, error);
 	}
@@ -132,8 +122,7 @@ enum result act_silence_alert(struct db *db, const struct act_silence *request,
 		return act_answer_invalid(result_out, "an alert is silenced for at most %d h",
 			ACT_SILENCE_MAX_S / 3600);
 	if (!act_is_reason(request->reason))
-		return act_answer_invalid(result_out, "the reason needs %d to %d characters",
-			ACT_REASON_MIN, ACT_REASON_MAX);
+		return act_answer_reason(result_out);
 	return run(&act, "silence", db, actor, result_out, error);
 }
 

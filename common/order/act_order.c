@@ -149,8 +149,7 @@ enum result act_close_order(struct db *db, const struct act_close *request,
 			"the last %d characters of the order number have to be typed",
 			ACT_CONFIRM_CHARACTERS);
 	if (!act_is_reason(request->reason))
-		return act_answer_invalid(result_out, "the reason needs %d to %d characters",
-			ACT_REASON_MIN, ACT_REASON_MAX);
+		return act_answer_reason(result_out);
 	(void)text_copy(act.detail.order_no, sizeof(act.detail.order_no), request->order_no);
 	enum result result = act_run(&act.run, result_out, error);
 	effect_out->request.record = NULL; /* what it points to ends here */
@@ -191,7 +190,6 @@ enum result act_extend(struct db *db, const struct extension *extension,
 	if (!text_is_key(extension->order_no, strlen(extension->order_no), TEXT_KEY_MAX))
 		return act_answer_invalid(result_out, "this can be no order number");
 	if (extension->reason != NULL && !act_is_reason(extension->reason))
-		return act_answer_invalid(result_out, "the reason needs %d to %d characters",
-			ACT_REASON_MIN, ACT_REASON_MAX);
+		return act_answer_reason(result_out);
 	return act_run(&act.run, result_out, error);
 }

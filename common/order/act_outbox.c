@@ -42,30 +42,19 @@ static enum result lock_row(struct outbox_act *act, struct error *error)
 	return result;
 }
 
-static enum result record(const struct outbox_act *act, const char *words, struct error *error)
+static struct act_trace make_trace(const struct outbox_act *act)
 {
-	const struct audit_act audit = { .action = act->run.action,
-		.target_type = act->run.target_type,
-		.target_id = act->run.target_id,
-		.reason_text = act->reason,
-		.before_json = act->before,
-		.after_json = words == NULL ? "{\"status\":\"NEW\"}" : NULL,
-		.result = words == NULL ? "ok" : "conflict",
-		.error = words };
-
-	return audit_record(act->run.db, act->run.actor, &audit, error);
+	return (struct act_trace){ act->reason, act->before, "{\"status\":\"NEW\"}" };
 }
 
 static enum result refuse(const struct outbox_act *act, struct error *error)
 {
+	const struct act_trace trace = make_trace(act);
 	char words[STATE_SIZE];
 
 	(void)text_format(words, sizeof(words),
 		"outbox row %" PRIu64 " is %s: it will be published anyway", act->id, act->status);
-	enum result result = record(act, words, error);
-	if (result == RESULT_OK)
-		result = db_commit(act->run.db, error);
-	return result == RESULT_OK ? error_set(RESULT_CONFLICT, error, "%s", words) : result;
+	return act_record_conflict(&act->run, &trace, words, error);
 }
 
 static enum result make_new(const struct outbox_act *act, struct error *error)
@@ -75,8 +64,9 @@ static enum result make_new(const struct outbox_act *act, struct error *error)
 	if (result == RESULT_OK)
 		result =
 			alert_resolve(act->run.db, ALERT_KIND_OUTBOX_FAILED, act->target_id, error);
+	const struct act_trace trace = make_trace(act);
 	if (result == RESULT_OK)
-		result = record(act, NULL, error);
+		result = act_record(&act->run, &trace, error);
 	return result == RESULT_OK ? db_commit(act->run.db, error) : result;
 }
 
@@ -109,7 +99,6 @@ enum result act_replay_outbox(struct db *db, uint64_t outbox_id, const char *rea
 
 	(void)text_format(act.target_id, sizeof(act.target_id), "%" PRIu64, outbox_id);
 	if (reason != NULL && !act_is_reason(reason))
-		return act_answer_invalid(result_out, "the reason needs %d to %d characters",
-			ACT_REASON_MIN, ACT_REASON_MAX);
+		return act_answer_reason(result_out);
 	return act_run(&act.run, result_out, error);
 }

@@ -105,8 +105,7 @@ enum result act_on_parked(struct db *db, const struct act_parked *request,
 	if (!text_is_key(request->sha256, strlen(request->sha256), TEXT_KEY_MAX))
 		return act_answer_invalid(result_out, "this can be no SHA-256");
 	if (!request->is_replay && !act_is_reason(request->reason))
-		return act_answer_invalid(result_out, "the reason needs %d to %d characters",
-			ACT_REASON_MIN, ACT_REASON_MAX);
+		return act_answer_reason(result_out);
 	enum result result = act_run(&act.run, result_out, error);
 	if (result == RESULT_OK && result_out->outcome == ACT_OUTCOME_NOT_FOUND)
 		(void)text_copy(result_out->words, sizeof(result_out->words),

@@ -164,3 +164,40 @@ enum result act_answer_invalid(struct act_result *result_out, const char *format
 	va_end(arguments);
 	return RESULT_OK;
 }
+
+enum result act_answer_reason(struct act_result *result_out)
+{
+	return act_answer_invalid(
+		result_out, "the reason needs %d to %d characters", ACT_REASON_MIN, ACT_REASON_MAX);
+}
+
+static enum result record(const struct act_run *run, const struct act_trace *trace,
+	const char *conflict, struct error *error)
+{
+	const struct audit_act audit = { .action = run->action,
+		.target_type = run->target_type,
+		.target_id = run->target_id,
+		.reason_text = trace->reason,
+		.before_json = trace->before_json,
+		.after_json = conflict == NULL ? trace->after_json : NULL,
+		.result = conflict == NULL ? "ok" : "conflict",
+		.error = conflict };
+
+	return audit_record(run->db, run->actor, &audit, error);
+}
+
+enum result act_record(
+	const struct act_run *run, const struct act_trace *trace, struct error *error)
+{
+	return record(run, trace, NULL, error);
+}
+
+enum result act_record_conflict(const struct act_run *run, const struct act_trace *trace,
+	const char *words, struct error *error)
+{
+	enum result result = record(run, trace, words, error);
+
+	if (result == RESULT_OK)
+		result = db_commit(run->db, error);
+	return result == RESULT_OK ? error_set(RESULT_CONFLICT, error, "%s", words) : result;
+}

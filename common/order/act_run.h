@@ -34,6 +34,23 @@ MUST_USE enum result act_run(
 MUST_USE enum result act_refuse(const struct act_run *run, enum act_outcome outcome,
 	const char *words, struct error *error);
 
+/* What the audit row of an act says besides who and what; each may be NULL. */
+struct act_trace {
+	const char *reason;
+	const char *before_json;
+	const char *after_json;
+};
+
+/* For carry_out, which commits behind it: leaves the audit row of what was done. */
+MUST_USE enum result act_record(
+	const struct act_run *run, const struct act_trace *trace, struct error *error);
+/* For carry_out: leaves the audit row that says, in words, why it is not done; commits, and gives
+ * CONFLICT. */
+MUST_USE enum result act_record_conflict(const struct act_run *run, const struct act_trace *trace,
+	const char *words, struct error *error);
+
+/* The answer to a reason that is none; nothing is asked, nothing is written.  Always OK. */
+MUST_USE enum result act_answer_reason(struct act_result *result_out);
 /* The answer to what cannot be; nothing is asked, nothing is written.  Always OK. */
 MUST_USE enum result act_answer_invalid(struct act_result *result_out, const char *format, ...)
 	PRINTF_LIKE(2, 3);

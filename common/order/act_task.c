@@ -143,8 +143,7 @@ enum result act_resolve(struct db *db, const struct act_resolve *request,
 			"the code of the reason is not fixed_elsewhere, not_needed, duplicate, "
 			"refunded_by_hand, stock_corrected_by_hand or other");
 	if (!act_is_reason(request->text))
-		return act_answer_invalid(result_out, "the reason needs %d to %d characters",
-			ACT_REASON_MIN, ACT_REASON_MAX);
+		return act_answer_reason(result_out);
 	begin(&act, db, actor, "resolve", request->task_id);
 	act.run.carry_out = carry_out_resolve;
 	return act_run(&act.run, result_out, error);
