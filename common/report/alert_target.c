@@ -66,11 +66,11 @@ static void read_type(const struct reading *reading)
 	char key[KEY_SIZE];
 
 	format_key(reading->target->name, "_TYPE", key);
-	const char *name = settings_source_find(reading->source, key);
+	const char *word = settings_source_find(reading->source, key);
 	int type = ALERT_TYPE_GENERIC;
 
-	if (name != NULL)
-		settings_report_choose(reading->report, key, alert_type_names, name, &type);
+	if (word != NULL)
+		settings_report_choose(reading->report, key, alert_type_names, word, &type);
 	reading->target->type = (enum alert_type)type;
 }
 
@@ -185,11 +185,11 @@ static void read_min_severity(const struct reading *reading)
 	char key[KEY_SIZE];
 
 	format_key(reading->target->name, "_MIN_SEVERITY", key);
-	const char *name = settings_source_find(reading->source, key);
+	const char *word = settings_source_find(reading->source, key);
 	int severity = ALERT_SEVERITY_INFO;
 
-	if (name != NULL)
-		settings_report_choose(reading->report, key, alert_severity_names, name, &severity);
+	if (word != NULL)
+		settings_report_choose(reading->report, key, alert_severity_names, word, &severity);
 	reading->target->min_severity = (enum alert_severity)severity;
 }
 
