@@ -6,6 +6,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/base/text_file.h"
 #include "common/io/password.h"
 #include "common/io/signature.h"
 
@@ -21,16 +22,10 @@ struct accounts {
 static const char *const kind_keys[] = { "LAPSE_CONSOLE_USERS_FILE", "LAPSE_CONSOLE_TOKENS_FILE" };
 static const char *const kind_forms[] = { "name:role:crypt-hash", "name:role:sha256" };
 
-static bool is_digest(const char *text)
-{
-	return strlen(text) == SIGNATURE_HEX_SIZE - 1 &&
-	       strspn(text, "0123456789abcdef") == SIGNATURE_HEX_SIZE - 1;
-}
-
 static bool is_proof(enum accounts_kind kind, const char *text)
 {
 	if (kind == ACCOUNTS_KIND_TOKENS)
-		return is_digest(text);
+		return signature_is_hex(text);
 	return text_equals(text, "*") || password_is_hash(text);
 }
 
@@ -49,24 +44,12 @@ static bool read_account(enum accounts_kind kind, char *line, struct account *ac
 	       text_copy(account->proof, sizeof(account->proof), proof);
 }
 
-/* The next line without its end, cut when it is longer than any account's.  false: no more. */
-static bool next_line(FILE *file, char line[LINE_SIZE])
-{
-	if (fgets(line, LINE_SIZE, file) == NULL)
-		return false;
-	bool is_whole = strchr(line, '\n') != NULL;
-	line[strcspn(line, "\r\n")] = '\0';
-	while (!is_whole && !feof(file))
-		is_whole = getc(file) == '\n';
-	return true;
-}
-
 /* 0: all is well, else the number of the wrong line. */
 static unsigned int read_lines(enum accounts_kind kind, FILE *file, struct accounts *accounts)
 {
 	char line[LINE_SIZE];
 
-	for (unsigned int number = 1; next_line(file, line); number++) {
+	for (unsigned int number = 1; text_file_line(file, line, sizeof(line)); number++) {
 		struct account account = { .name = "" };
 
 		if (line[0] == '\0' || line[0] == '#')

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
+#include "common/base/text_file.h"
 #include "common/io/signature.h"
 #include "gateway/counts.h"
 #include "gateway/respond.h"
@@ -34,12 +35,6 @@ struct access {
 	size_t count;
 };
 
-static bool is_digest(const char *text)
-{
-	return strlen(text) == SIGNATURE_HEX_SIZE - 1 &&
-	       strspn(text, "0123456789abcdef") == SIGNATURE_HEX_SIZE - 1;
-}
-
 /* "name:digest" */
 static bool read_caller(char *line, struct caller *caller)
 {
@@ -48,23 +43,9 @@ static bool read_caller(char *line, struct caller *caller)
 	if (colon == NULL)
 		return false;
 	*colon = '\0';
-	return text_is_key(line, strlen(line), NAME_SIZE - 1) && is_digest(colon + 1) &&
+	return text_is_key(line, strlen(line), NAME_SIZE - 1) && signature_is_hex(colon + 1) &&
 	       text_copy(caller->name, sizeof(caller->name), line) &&
 	       text_copy(caller->digest, sizeof(caller->digest), colon + 1);
-}
-
-/* The next line without its end, cut when it is longer than any caller's.  false: no more. */
-static bool next_line(FILE *file, char line[LINE_SIZE])
-{
-	bool is_whole = false;
-
-	if (fgets(line, LINE_SIZE, file) == NULL)
-		return false;
-	is_whole = strchr(line, '\n') != NULL;
-	line[strcspn(line, "\r\n")] = '\0';
-	while (!is_whole && !feof(file))
-		is_whole = getc(file) == '\n';
-	return true;
 }
 
 /* Blank lines and those that begin with # are skipped.  0: all is well, else the wrong line. */
@@ -72,7 +53,7 @@ static unsigned int read_callers(FILE *file, struct caller *callers, size_t *cou
 {
 	char line[LINE_SIZE];
 
-	for (unsigned int number = 1; next_line(file, line); number++) {
+	for (unsigned int number = 1; text_file_line(file, line, sizeof(line)); number++) {
 		if (line[0] == '\0' || line[0] == '#')
 			continue;
 		if (*count_out == TOKEN_MAX || !read_caller(line, &callers[*count_out]))

@@ -60,6 +60,12 @@ void signature_base64(char out[SIGNATURE_BASE64_SIZE], const void *key, size_t k
 	(void)EVP_EncodeBlock((unsigned char *)out, raw, sizeof(raw));
 }
 
+bool signature_is_hex(const char *text)
+{
+	return strlen(text) == SIGNATURE_HEX_SIZE - 1 &&
+	       strspn(text, "0123456789abcdef") == SIGNATURE_HEX_SIZE - 1;
+}
+
 bool signature_equals(const void *left, const void *right, size_t size)
 {
 	return CRYPTO_memcmp(left, right, size) == 0;

@@ -30,6 +30,9 @@ void signature_base64(char out[SIGNATURE_BASE64_SIZE], const void *key, size_t k
 /* SHA-256 without a key, for stored tokens.  Lower-case digits. */
 void signature_sha256_hex(char out[SIGNATURE_HEX_SIZE], const void *bytes, size_t size);
 
+/* Is it such a text? */
+bool signature_is_hex(const char *text);
+
 /* Takes the same time wherever the first difference is; the size is no secret. */
 bool signature_equals(const void *left, const void *right, size_t size);
 
