@@ -100,14 +100,6 @@ void access_destroy(struct access **access)
 	*access = NULL;
 }
 
-bool access_is_proxied(const struct access *access, const struct httpd_request *request)
-{
-	char peer[HTTPD_PEER_SIZE];
-
-	httpd_peer(request, peer);
-	return network_has(&access->proxies, peer);
-}
-
 /* The address before text[end], without blanks around it.  false: it is none. */
 static bool take_address(const char *text, size_t end, char address_out[ROLE_ADDRESS_SIZE])
 {
@@ -128,20 +120,21 @@ static bool take_address(const char *text, size_t end, char address_out[ROLE_ADD
 
 /* Each proxy adds, at the end, the address it was called from: the last one that is not ours is
  * the person's.  What stands before it may be invented. */
-static void find_address(const struct access *access, const struct httpd_request *request,
-	char address_out[ROLE_ADDRESS_SIZE])
+static void find_address(
+	const struct access *access, const struct httpd_request *request, struct identity *identity)
 {
 	const char *chain = httpd_header(request, "X-Forwarded-For");
+	size_t end = chain == NULL ? 0 : strlen(chain);
 
-	httpd_peer(request, address_out);
-	if (chain == NULL)
-		return;
-	for (size_t end = strlen(chain); network_has(&access->proxies, address_out);) {
+	httpd_peer(request, identity->address);
+	identity->is_proxied = network_has(&access->proxies, identity->address);
+	for (bool is_ours = identity->is_proxied; is_ours && chain != NULL;
+		is_ours = network_has(&access->proxies, identity->address)) {
 		char address[ROLE_ADDRESS_SIZE];
 
 		if (!take_address(chain, end, address))
 			return;
-		memcpy(address_out, address, sizeof(address));
+		memcpy(identity->address, address, sizeof(address));
 		while (end > 0 && chain[end - 1] != ',')
 			end--;
 		if (end == 0)
@@ -252,12 +245,12 @@ enum access_verdict access_identify(struct access *access, const struct httpd_re
 	const char *header = httpd_header(request, "Authorization");
 
 	*identity_out = (struct identity){ .role = ROLE_VIEWER };
-	find_address(access, request, identity_out->address);
+	find_address(access, request, identity_out);
 	if (access->is_open) {
 		become(identity_out, &anybody, ROLE_AUTH_BASIC);
 		return ACCESS_VERDICT_WELCOME;
 	}
-	if (proxy_user != NULL && proxy_user[0] != '\0' && access_is_proxied(access, request))
+	if (proxy_user != NULL && proxy_user[0] != '\0' && identity_out->is_proxied)
 		return check_proxy_user(access, proxy_user, identity_out);
 	if (header == NULL)
 		return ACCESS_VERDICT_ASK;

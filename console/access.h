@@ -41,7 +41,5 @@ MUST_USE enum result access_reload(struct access *access, struct error *error);
 /* Fills identity with all that is known: its address always, its name also when it is wrong. */
 enum access_verdict access_identify(struct access *access, const struct httpd_request *request,
 	struct identity *identity_out, uint64_t *wait_ms_out);
-/* Did the request come through a proxy that is trusted? */
-bool access_is_proxied(const struct access *access, const struct httpd_request *request);
 
 #endif

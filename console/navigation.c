@@ -113,7 +113,7 @@ static void write_bars(const struct visit *visit, struct html *html)
 			PHRASE("Nobody has to log in here: everybody who reaches this address is "
 			       "an admin."),
 			NULL);
-	else if (visit->who.auth == ROLE_AUTH_BASIC && !visit->is_proxied)
+	else if (visit->who.auth == ROLE_AUTH_BASIC && !visit->who.is_proxied)
 		write_bar(visit, html, "bar warn",
 			PHRASE("The password travels without TLS: put a proxy with TLS in front."),
 			NULL);

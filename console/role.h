@@ -31,6 +31,7 @@ struct identity {
 	enum role role;
 	enum role_auth auth;
 	char address[ROLE_ADDRESS_SIZE]; /* of the person, not of a proxy we trust */
+	bool is_proxied;                 /* a proxy we trust has passed the request on */
 };
 
 /* false: no such word. */

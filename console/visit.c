@@ -226,15 +226,28 @@ static void serve(struct visit *visit)
 		visit->route->handle(visit);
 }
 
-static void begin(struct visit *visit)
+/* 404 cannot be: every path has its route at httpd; methods other than GET and POST, and bodies
+ * that are too large. */
+static void refuse(struct visit *visit)
 {
-	form_create(&visit->query);
-	httpd_each_query(visit->request, take_query, visit->query);
-	visit->is_proxied = access_is_proxied(visit->context->access, visit->request);
+	unsigned int status = visit->answer->status;
+
+	(void)read_path(visit);
+	if (!admit(visit))
+		return;
+	respond_problem(visit, status,
+		status == 413 ? PHRASE("The request is larger than 64 KiB.")
+			      : PHRASE("This page does not take that method."),
+		NULL);
 }
 
-static void end(struct visit *visit, uint64_t begin_us)
+static void run(struct visit *visit, void (*work)(struct visit *visit))
 {
+	uint64_t begin_us = clock_now_us();
+
+	form_create(&visit->query);
+	httpd_each_query(visit->request, take_query, visit->query);
+	work(visit);
 	counts_add_request(visit->route, visit->answer->status, clock_now_us() - begin_us);
 	form_destroy(&visit->query);
 	form_destroy(&visit->form);
@@ -242,31 +255,14 @@ static void end(struct visit *visit, uint64_t begin_us)
 
 void visit_handle(void *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
-	uint64_t begin_us = clock_now_us();
 	struct visit visit = { .context = context, .request = request, .answer = answer };
 
-	begin(&visit);
-	serve(&visit);
-	end(&visit, begin_us);
+	run(&visit, serve);
 }
 
-/* 404 cannot be: every path has its route at httpd; methods other than GET and POST, and bodies
- * that are too large. */
 void visit_refuse(void *context, const struct httpd_request *request, struct httpd_answer *answer)
 {
-	uint64_t begin_us = clock_now_us();
 	struct visit visit = { .context = context, .request = request, .answer = answer };
-	unsigned int status = answer->status;
 
-	begin(&visit);
-	(void)read_path(&visit);
-	if (admit(&visit)) {
-		if (status == 413)
-			respond_problem(
-				&visit, status, PHRASE("The request is larger than 64 KiB."), NULL);
-		else
-			respond_problem(&visit, status,
-				PHRASE("This page does not take that method."), NULL);
-	}
-	end(&visit, begin_us);
+	run(&visit, refuse);
 }

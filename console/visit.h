@@ -30,7 +30,6 @@ struct visit {
 	struct form *query; /* never NULL */
 	struct form *form;  /* of a POST; NULL */
 	bool is_welcome;    /* recognised: until then nothing is shown */
-	bool is_proxied;
 };
 
 struct route {
