@@ -23,6 +23,8 @@ struct members {
 	struct fleet_member list[FLEET_MEMBER_MAX];
 	size_t count;
 	size_t asked; /* their probes have begun */
+	size_t down;  /* counted when all have ended, as versions */
+	size_t versions;
 };
 
 struct fleet {
@@ -230,6 +232,27 @@ static int compare_members(const void *left, const void *right)
 	return order != 0 ? order : strcmp(one->address, other->address);
 }
 
+/* Is this the first one of its version? */
+static bool is_first_of_version(const struct members *members, size_t place)
+{
+	const char *version = members->list[place].version;
+
+	for (size_t i = 0; i < place; i++)
+		if (text_equals(members->list[i].version, version))
+			return false;
+	return version[0] != '\0';
+}
+
+static void count_members(struct members *members)
+{
+	members->down = 0;
+	members->versions = 0;
+	for (size_t i = 0; i < members->count; i++) {
+		members->down += members->list[i].is_there ? 0 : 1;
+		members->versions += is_first_of_version(members, i) ? 1 : 0;
+	}
+}
+
 /* Probes hold pointers into next, so it is shown only when all of them have ended. */
 static void end_round(struct fleet *fleet)
 {
@@ -237,6 +260,7 @@ static void end_round(struct fleet *fleet)
 	fleet->shown.count = fleet->next.count;
 	memcpy(fleet->shown.list, fleet->next.list,
 		fleet->next.count * sizeof(fleet->next.list[0]));
+	count_members(&fleet->shown);
 	fleet->is_busy = false;
 	fleet->ended_ms = clock_now_ms();
 }
@@ -286,29 +310,10 @@ bool fleet_is_configured(const struct fleet *fleet)
 
 size_t fleet_count_down(const struct fleet *fleet)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < fleet->shown.count; i++)
-		count += fleet->shown.list[i].is_there ? 0 : 1;
-	return count;
-}
-
-/* Is this the first one of its version? */
-static bool is_first_of_version(const struct members *members, size_t place)
-{
-	const char *version = members->list[place].version;
-
-	for (size_t i = 0; i < place; i++)
-		if (text_equals(members->list[i].version, version))
-			return false;
-	return version[0] != '\0';
+	return fleet->shown.down;
 }
 
 size_t fleet_count_versions(const struct fleet *fleet)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < fleet->shown.count; i++)
-		count += is_first_of_version(&fleet->shown, i) ? 1 : 0;
-	return count;
+	return fleet->shown.versions;
 }

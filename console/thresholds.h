@@ -28,6 +28,15 @@ enum thresholds_mode {
 /* "auto", "on", "off", ended by NULL. */
 extern const char *const thresholds_mode_names[];
 
+/* In seconds; the tiles of the overview turn at the same ones. */
+enum {
+	THRESHOLDS_LAG_S = 1,
+	THRESHOLDS_OUTBOX_S = 60,
+	THRESHOLDS_TASKS_S = 1800,
+	THRESHOLDS_REFUND_S = 900,
+	THRESHOLDS_UNDELIVERED_S = 600,
+};
+
 /* What is known of the processes. */
 struct thresholds_fleet {
 	bool is_known;

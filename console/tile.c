@@ -4,13 +4,14 @@
 
 #include "common/base/text.h"
 #include "console/phrase.h"
+#include "console/thresholds.h"
 
 enum {
-	OUTBOX_STUCK_MS = 60000,
-	TASK_OLD_MS = 1800000,
-	REFUND_OLD_MS = 900000,
-	UNDELIVERED_OLD_MS = 600000,
-	LAG_HIGH_MS = 1000,
+	OUTBOX_STUCK_MS = THRESHOLDS_OUTBOX_S * 1000,
+	TASK_OLD_MS = THRESHOLDS_TASKS_S * 1000,
+	REFUND_OLD_MS = THRESHOLDS_REFUND_S * 1000,
+	UNDELIVERED_OLD_MS = THRESHOLDS_UNDELIVERED_S * 1000,
+	LAG_HIGH_MS = THRESHOLDS_LAG_S * 1000,
 };
 
 /* A new tile; unknown, with its reason, when its part is. */
