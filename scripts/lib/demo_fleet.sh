@@ -7,8 +7,8 @@ readonly SKUS=20
 readonly STOCK_EACH=10000
 FLEET_DIR='' FLEET_ENV='' STOCK_URL='' RECEIVER_URL='' GATEWAY_URL=''
 
-# Name and program, in the order of their start.
-readonly FLEET=(producer:lapse-producer consumer-1:lapse-consumer consumer-2:lapse-consumer
+# Name and program, in the order of their start; a script may have named its own.
+[[ -v FLEET ]] || FLEET=(producer:lapse-producer consumer-1:lapse-consumer consumer-2:lapse-consumer
 	sweeper:lapse-sweeper retry:lapse-retry gateway:lapse-gateway events-1:lapse-events
 	events-2:lapse-events)
 

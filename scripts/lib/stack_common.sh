@@ -64,14 +64,15 @@ used_ports() {
 }
 
 # The range lies below the kernel's ephemeral ports, so that no outgoing connection takes the
-# port of a server while it is down between kill and start.
-choose_ports() {
+# port of a server while it is down between kill and start. KEY: instead of a stack's own.
+choose_ports() { # [KEY...]
 	local -A taken=()
+	(($#)) || set -- db_port amqp_port amqps_port dist_port epmd_port management_port
 	local port key
 	exec 8>"$STACK_ROOT/.stack/.lock-ports"
 	flock -w 60 8 || die "another scripts/stack is choosing ports"
 	while read -r port; do taken[$port]=1; done < <(used_ports)
-	for key in db_port amqp_port amqps_port dist_port epmd_port management_port; do
+	for key in "$@"; do
 		port=$((20000 + (RANDOM * 32768 + RANDOM) % 10000))
 		while [[ -n ${taken[$port]:-} ]]; do
 			port=$((20000 + (port - 19999) % 10000))

@@ -86,9 +86,12 @@ db_write_settings() {
 
 db_running() { live_process "$(pid_file db)" >/dev/null; }
 
+# More options of the server, for the next start.
+DB_OPTIONS=()
+
 db_launch() {
 	need mariadbd
-	local dir=$STACK_DIR/db options=()
+	local dir=$STACK_DIR/db options=("${DB_OPTIONS[@]}")
 	# The server refuses to run as root unless told so.
 	[[ $(id -u) != 0 ]] || options+=(--user=root)
 	[[ ! -f $dir/init.sql ]] || options+=(--init-file="$dir/init.sql")
