@@ -97,6 +97,7 @@ static enum result find_timeout(const struct context *context, struct db *db,
 		return result;
 	request->creation.has_timeout = match.has_timeout;
 	request->creation.timeout_ms = match.timeout_ms;
+	request->creation.rule_id = match.rule_id;
 	return RESULT_OK;
 }
 

@@ -149,7 +149,8 @@ static enum result add_list(struct db *db, struct json *root, const char *order_
 #define ORDER_COLUMNS                                                                            \
 	"SELECT order_no, user_id, amount_cents, currency, status, " CREATED_AT ", " EXPIRE_TIME \
 	", " PAY_TIME ", " CLOSE_TIME ", close_reason, close_source, "                           \
-	"IF(close_reason = 'TIMEOUT', " LATENESS ", NULL) FROM t_order WHERE order_no IN "
+	"IF(close_reason = 'TIMEOUT', " LATENESS                                                 \
+	", NULL), rule_id FROM t_order WHERE order_no IN "
 
 /* The next of the rows that ORDER_COLUMNS gives. */
 static void add_order(struct json *root, const struct db_rows *rows)
@@ -160,7 +161,7 @@ static void add_order(struct json *root, const struct db_rows *rows)
 		{ "created_at", MEMBER_TEXT }, { "expire_time", MEMBER_TEXT },
 		{ "pay_time", MEMBER_TEXT }, { "close_time", MEMBER_TEXT },
 		{ "close_reason", MEMBER_TEXT }, { "close_source", MEMBER_TEXT },
-		{ "lateness_ms", MEMBER_INT } };
+		{ "lateness_ms", MEMBER_INT }, { "rule_id", MEMBER_ID } };
 
 	set_members(root, rows, members, ARRAY_LENGTH(members));
 	/* Never at once, but never at all: said in so many words. */

@@ -32,6 +32,7 @@ struct creation {
 	char trace_parent[CREATION_TRACE_SIZE]; /* "": none */
 	bool has_timeout;                       /* false: never */
 	uint64_t timeout_ms;
+	uint64_t rule_id; /* of the rule that decided it; 0: none did */
 	struct creation_item items[CREATION_ITEM_MAX];
 	size_t item_count;
 };

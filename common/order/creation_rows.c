@@ -7,7 +7,7 @@
 #include "common/io/db_insert.h"
 
 enum {
-	ORDER_COLUMNS = 6,
+	ORDER_COLUMNS = 7,
 	ITEM_COLUMNS = 3,
 	EVENT_COLUMNS = 2,
 };
@@ -24,8 +24,8 @@ enum result creation_rows_insert_orders(
 	struct db_param *param = params;
 	const struct db_insertion insertion = {
 		.head = "INSERT INTO t_order (order_no, user_id, amount_cents, currency, "
-			"trace_parent, expire_time) VALUES ",
-		.row = "(?,?,?,?,?,UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND)",
+			"trace_parent, expire_time, rule_id) VALUES ",
+		.row = "(?,?,?,?,?,UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND,?)",
 		.columns = ORDER_COLUMNS,
 		.count = count,
 		.params = params,
@@ -42,6 +42,7 @@ enum result creation_rows_insert_orders(
 		*param++ = trace_of(creation);
 		/* NULL makes the sum, and so the deadline, NULL: never. */
 		*param++ = creation->has_timeout ? db_uint(creation->timeout_ms * 1000) : db_null();
+		*param++ = creation->rule_id == 0 ? db_null() : db_uint(creation->rule_id);
 	}
 	return db_insert(db, &insertion, error);
 }

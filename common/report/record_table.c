@@ -56,6 +56,7 @@ static const struct record_column order_columns[] = {
 	OTHER("is_overdue", BOOL,
 		"IF(x.status = 'UNPAID' AND x.expire_time < UTC_TIMESTAMP(3) - INTERVAL 5 SECOND, "
 		"'1', '0')"),
+	WORD(rule_id),
 	NUMBER(version),
 	TEXT(trace_parent),
 };

@@ -8,6 +8,7 @@
 #include "tests/support/query.h"
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
+#include "tests/support/wait_until.h"
 
 enum {
 	VALUE_SIZE = 256
@@ -134,18 +135,29 @@ START_TEST(an_order_that_never_times_out_says_so)
 }
 END_TEST
 
+/* The rules are read anew now and then. */
+static bool no_rule_matches(void *context)
+{
+	(void)context;
+	gateway_expect(post("/v1/orders", "{\"user_id\":1,\"amount_cents\":1}"), 201, "UNPAID");
+	return query_number(query, "SELECT rule_id IS NULL AND expire_time IS NULL FROM t_order "
+				   "ORDER BY id DESC LIMIT 1") == 1;
+}
+
 /* CS-8, and the rule by its attributes */
 START_TEST(the_timeout_comes_from_the_rules_unless_the_order_brings_one)
 {
 	static const struct {
 		const char *more;
 		int64_t seconds; /* -1: never */
+		int64_t rule_id; /* 0: no rule decided it */
 	} cases[] = {
-		{ "", 600 },
-		{ ",\"attributes\":{\"tenant\":\"t\"}", 60 },
-		{ ",\"attributes\":{\"tenant\":\"null\"}", -1 },
-		{ ",\"attributes\":{\"tenant\":\"zero\"}", -1 },
-		{ ",\"attributes\":{\"tenant\":\"t\"},\"timeout\":\"2h\"", 7200 },
+		{ "", 600, 1 },
+		{ ",\"attributes\":{\"tenant\":\"t\"}", 60, 2 },
+		{ ",\"attributes\":{\"tenant\":\"null\"}", -1, 3 },
+		{ ",\"attributes\":{\"tenant\":\"zero\"}", -1, 4 },
+		{ ",\"attributes\":{\"tenant\":\"t\"},\"timeout\":\"2h\"", 7200, 0 },
+		{ ",\"timeout\":\"0\"", -1, 0 },
 	};
 
 	query_run(query, "INSERT INTO t_timeout_rule(tenant, timeout_seconds) VALUES (NULL, 600), "
@@ -162,7 +174,18 @@ START_TEST(the_timeout_comes_from_the_rules_unless_the_order_brings_one)
 					 "expire_time), -1) FROM t_order WHERE order_no = 'R%zu'",
 					 i),
 			cases[i].seconds);
+		ck_assert_int_eq(query_number(query,
+					 "SELECT IFNULL(rule_id, 0) FROM t_order WHERE "
+					 "order_no = 'R%zu'",
+					 i),
+			cases[i].rule_id);
 	}
+	gateway_expect(api_client_get(gateway.client, "/v1/orders/R1"), 200, "\"rule_id\":\"2\"");
+	ck_assert_ptr_null(
+		strstr(api_client_get(gateway.client, "/v1/orders/R4")->body, "rule_id"));
+	/* Where no rule matches, none decided. */
+	query_run(query, "DELETE FROM t_timeout_rule");
+	WAIT_UNTIL(no_rule_matches, NULL);
 }
 END_TEST
 

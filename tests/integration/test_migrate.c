@@ -169,6 +169,71 @@ START_TEST(alerts_of_a_former_schema_are_kept_as_they_were)
 }
 END_TEST
 
+/* The table as it was before rule_id, with orders of all states. */
+static void make_former_orders(struct query *query)
+{
+	query_run(query, "ALTER TABLE t_order DROP COLUMN rule_id, ALGORITHM=COPY;"
+			 "DELETE FROM t_schema_version WHERE version >= 10");
+	if (query_number(query, "SELECT COUNT(*) FROM t_order") > 0)
+		return;
+	query_run(query, "INSERT INTO t_order (order_no, amount_cents, expire_time) VALUES "
+			 "('A1', 100, UTC_TIMESTAMP(3)), ('A2', 200, NULL), ('A3', 300, NULL);"
+			 "UPDATE t_order SET status = 'PAID' WHERE order_no = 'A2'");
+}
+
+static void expect_former_orders(struct query *query)
+{
+	query_expect(query, "A1 UNPAID 100 NULL,A2 PAID 200 NULL,A3 UNPAID 300 NULL",
+		"SELECT GROUP_CONCAT(order_no, ' ', status, ' ', amount_cents, ' ', "
+		"IFNULL(rule_id, 'NULL') ORDER BY id) FROM t_order");
+	query_expect(query, "rule_id bigint(20) unsigned YES 1",
+		"SELECT COLUMN_NAME, IF(COLUMN_TYPE = 'bigint unsigned', 'bigint(20) unsigned', "
+		"COLUMN_TYPE), IS_NULLABLE, ORDINAL_POSITION = (SELECT COUNT(*) FROM "
+		"information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND "
+		"TABLE_NAME = 't_order') FROM information_schema.COLUMNS WHERE "
+		"TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 't_order' AND "
+		"COLUMN_NAME = 'rule_id'");
+}
+
+START_TEST(orders_of_a_former_schema_are_kept_and_have_no_rule)
+{
+	struct query *query = sandbox_query(sandbox);
+
+	ck_assert_int_eq(migrate(NULL, NULL), EXIT_STATUS_OK);
+	make_former_orders(query);
+	ck_assert_int_eq(migrate(NULL, "applying 0010_order_rule"), EXIT_STATUS_OK);
+	expect_former_orders(query);
+	ck_assert_int_eq(migrate(NULL, "nothing to do"), EXIT_STATUS_OK);
+	/* Run twice, as after a death before it was recorded. */
+	query_run(query, "DELETE FROM t_schema_version WHERE version = 10");
+	ck_assert_int_eq(migrate(NULL, "applying 0010_order_rule"), EXIT_STATUS_OK);
+	expect_former_orders(query);
+	ck_assert_int_eq(count_applied(), LAPSE_SCHEMA_VERSION);
+}
+END_TEST
+
+START_TEST(a_death_on_the_way_to_rule_ids_is_made_good)
+{
+	struct query *query = sandbox_query(sandbox);
+	int kills = 0;
+
+	ck_assert_int_eq(migrate(NULL, NULL), EXIT_STATUS_OK);
+	for (int hit = 1; hit < STATEMENTS_MAX; hit++) {
+		make_former_orders(query);
+		sandbox_set(sandbox, "FAILPOINT", "after_statement:kill:%d", hit);
+		int status = migrate(NULL, NULL);
+		sandbox_unset(sandbox, "FAILPOINT");
+		if (status == EXIT_STATUS_OK)
+			break;
+		ck_assert_int_eq(status, 128 + SIGKILL);
+		kills++;
+		ck_assert_int_eq(migrate(NULL, "applying 0010_order_rule"), EXIT_STATUS_OK);
+		expect_former_orders(query);
+	}
+	ck_assert_int_ge(kills, 4);
+}
+END_TEST
+
 START_TEST(a_newer_schema_is_left_alone)
 {
 	ck_assert_int_eq(migrate(NULL, NULL), EXIT_STATUS_OK);
@@ -215,6 +280,8 @@ int main(void)
 		a_dry_run_changes_nothing,
 		a_migration_run_again_keeps_the_rows,
 		alerts_of_a_former_schema_are_kept_as_they_were,
+		orders_of_a_former_schema_are_kept_and_have_no_rule,
+		a_death_on_the_way_to_rule_ids_is_made_good,
 		a_newer_schema_is_left_alone,
 		the_trigger_lets_no_order_leave_a_final_state,
 		a_server_that_is_away_or_refuses_has_its_own_exit_status,

@@ -108,7 +108,8 @@ static void provoke_good_answers(void)
 	orders_insert_one(query, "C1", HOUR_MS);
 	expect("post", CANCEL, 200, call("POST", "/v1/orders/C1/cancel", NULL));
 	/* With everything an order can show. */
-	query_run(query, "UPDATE t_order SET close_reason = 'TIMEOUT', close_source = 'sweep'; "
+	query_run(query, "UPDATE t_order SET close_reason = 'TIMEOUT', close_source = 'sweep', "
+			 "rule_id = 3; "
 			 "UPDATE t_compensation SET status = 'DONE', done_at = UTC_TIMESTAMP(3); "
 			 "UPDATE t_outbox_event SET status = 'SENT', sent_at = UTC_TIMESTAMP(3)");
 	expect("get", ORDER, 200, call("GET", "/v1/orders/C1", NULL));
