@@ -18,6 +18,9 @@ enum {
 static const char *const state_columns[] = { "status", "state", "result", "outcome", "refund_state",
 	"delivery_state", "severity", "order_status", NULL };
 
+/* A count that may be missing: then it is not known, which is more than a dash says. */
+static const char counted[] = "orders_24h";
+
 static bool is_state(const char *name)
 {
 	for (size_t i = 0; state_columns[i] != NULL; i++)
@@ -109,7 +112,9 @@ void cell_write_value(
 {
 	int64_t epoch_ms = 0;
 
-	if (value == NULL || value[0] == '\0') {
+	if (value == NULL && text_equals(name, counted)) {
+		page_element(visit, html, "span", "muted", PHRASE("unknown"));
+	} else if (value == NULL || value[0] == '\0') {
 		html_element(html, "span", "muted", "–");
 	} else if (is_state(name)) {
 		write_state(html, value);
@@ -119,6 +124,10 @@ void cell_write_value(
 		page_link_to(visit, html, "/orders/", value, value);
 	} else if (is_task(name)) {
 		page_link_to(visit, html, "/tasks/", value, value);
+	} else if (text_equals(name, "timeout_seconds") && text_equals(value, "0")) {
+		page_say(visit, html, PHRASE("never"));
+	} else if (text_equals(name, "rule_id")) {
+		page_link_to(visit, html, "/rules/", value, value);
 	} else if (text_parse_time(value, &epoch_ms)) {
 		page_time(visit, html, value);
 	} else if (strlen(value) > LONG_MIN) {
@@ -148,6 +157,7 @@ void cell_write(const struct visit *visit, struct html *html, const struct listi
 
 	switch (column->type) {
 	case LISTING_TYPE_NUMBER:
+	case LISTING_TYPE_COUNT:
 		html_open(html, "td", "class", "number", HTML_END);
 		break;
 	case LISTING_TYPE_TIME:

@@ -25,6 +25,7 @@ struct export
 	struct database *database;
 	const struct listing_kind *kind;
 	struct form *filter;
+	struct listing_counts *counts; /* of all rows, counted before the first */
 	char after[LISTING_CURSOR_SIZE];
 	bool is_csv;
 	bool is_last;       /* nothing comes behind text */
@@ -39,6 +40,9 @@ static void add_csv_cell(
 {
 	bool is_text = column->type == LISTING_TYPE_TEXT;
 
+	/* An empty cell would be read as 0 in a sum. */
+	if (value == NULL && column->type == LISTING_TYPE_COUNT)
+		value = "unknown";
 	buffer_add_text(buffer, "\"");
 	if (is_text && value != NULL && value[0] != '\0' && strchr("=+-@\t\r", value[0]) != NULL)
 		buffer_add_text(buffer, "'");
@@ -101,7 +105,8 @@ static enum result read_part(struct export *export, struct error *error)
 	for (size_t i = 0; i < request.value_count; i++)
 		values[i] = (struct listing_value){ form_name_at(export->filter, i),
 			form_value_at(export->filter, i) };
-	enum result result = listing_read(db, export->kind, &request, &page, error);
+	enum result result =
+		listing_read_counted(db, export->kind, &request, export->counts, &page, error);
 
 	if (result != RESULT_OK)
 		return result;
@@ -158,6 +163,7 @@ static void destroy(void *context)
 	struct export *export = context;
 
 	form_destroy(&export->filter);
+	listing_counts_destroy(&export->counts);
 	buffer_clear(&export->text);
 	free(export);
 }
@@ -221,7 +227,10 @@ void export_send(struct visit *visit)
 	struct export *export = create(visit, kind, &request);
 	if (export->is_csv)
 		add_csv_head(export);
-	enum result result = read_part(export, &error);
+	enum result result =
+		listing_counts_read(database_db(export->database), kind, &export->counts, &error);
+	if (result == RESULT_OK)
+		result = read_part(export, &error);
 	ledger_close(visit, result, &error);
 	if (result != RESULT_OK) {
 		destroy(export);

@@ -68,6 +68,9 @@ const struct phrase phrases[] = {
 	{ "Frozen at", "冻结时间" },
 	{ "Highest id", "最大 ID" },
 	{ "It cannot be replayed: {1}", "无法重放：{1}" },
+	{ "It decides no order then: it is not valid, or a better rule gets each order that it "
+	  "matches.",
+		"届时它不决定任何订单：它未生效，或更优先的规则取得它匹配的每个订单。" },
 	{ "It decides orders that are created while it is valid. Orders that are "
 	  "there already keep their deadline. The most specific rule wins, then the "
 	  "higher priority, then the younger one.",
@@ -78,6 +81,8 @@ const struct phrase phrases[] = {
 		"任务获得 5 次新的重试并立即执行；历史保留，告警解除。" },
 	{ "It is not as it was shown any more. Nothing was changed by this request.",
 		"它已不是页面所示的状态。本次请求没有改动任何内容。" },
+	{ "It loses to no other rule.", "没有规则优先于它。" },
+	{ "It takes orders from no other rule.", "它不从其他规则取得订单。" },
 	{ "Kinds", "种类" },
 	{ "LAPSE_CONSOLE_FLEET names nobody to ask.", "LAPSE_CONSOLE_FLEET 没有可询问的地址。" },
 	{ "Last 4 characters of the order number", "订单号的最后 4 个字符" },
@@ -102,6 +107,7 @@ const struct phrase phrases[] = {
 	{ "Name", "名称" },
 	{ "New deadline", "新的截止时间" },
 	{ "Next page", "下一页" },
+	{ "No other rule takes over.", "没有其他规则接替。" },
 	{ "No other task of the order is pending, running or dead.",
 		"该订单没有其他 PENDING、RUNNING 或 DEAD 任务。" },
 	{ "No rule matches: such an order has no deadline by rule.",
@@ -116,6 +122,9 @@ const struct phrase phrases[] = {
 	{ "Nothing matches.", "没有匹配的行。" },
 	{ "Nothing matches: {1}", "没有匹配的行：{1}" },
 	{ "Number of rows", "行数" },
+	{ "Of the orders that a rule decided in the last 24 hours, at most as many as shown would "
+	  "change. Orders that are there already keep their deadline.",
+		"规则在最近 24 小时内决定的订单中，最多有所示数量会改变。已有订单保留其截止时间。" },
 	{ "Oldest", "最早" },
 	{ "Only the oldest 100 messages are looked at.", "只查看最旧的 100 条消息。" },
 	{ "Only to a later time, and only while the order is unpaid. Give a time or "
@@ -128,6 +137,8 @@ const struct phrase phrases[] = {
 	{ "Orders that are created after the end are decided by the other rules. "
 	  "Orders that are there already keep their deadline.",
 		"终止之后创建的订单由其他规则决定；已有订单的截止时间不变。" },
+	{ "Orders that no rule matches without it get its timeout, too; how many is unknown.",
+		"没有它就无规则匹配的订单也会采用它的超时；数量未知。" },
 	{ "Other bulks are still running.", "其他批量操作仍在进行。" },
 	{ "Outbox", "发件箱" },
 	{ "Outbox row", "发件箱记录" },
@@ -184,6 +195,7 @@ const struct phrase phrases[] = {
 	{ "Select", "选择" },
 	{ "Send again", "重新发送" },
 	{ "Show all", "显示全部" },
+	{ "Show what it changes", "显示会改变什么" },
 	{ "Shown: {1}", "当前显示：{1}" },
 	{ "Silence", "静默" },
 	{ "Silence an alert", "静默告警" },
@@ -218,6 +230,7 @@ const struct phrase phrases[] = {
 	{ "The stock of these items is given back. A payment that is already on its "
 	  "way will be refunded. This cannot be taken back.",
 		"这些商品的库存将归还。已在途中的支付会被退款。此操作不可撤销。" },
+	{ "There are more; the first {1} are shown.", "还有更多，只显示前 {1} 条。" },
 	{ "There are no orders.", "没有订单。" },
 	{ "There are no timeout rules: every order brings its own deadline.",
 		"没有超时规则：每个订单自带截止时间。" },
@@ -247,8 +260,11 @@ const struct phrase phrases[] = {
 	{ "Waiting for their deadline", "等待截止时间" },
 	{ "Webhooks, dead", "Webhook，DEAD" },
 	{ "Webhooks, pending", "Webhook，等待中" },
+	{ "What it changes", "会改变什么" },
 	{ "What it is now", "现在的状态" },
 	{ "What was done", "处理方式" },
+	{ "Where none of these rules matches, an order has no deadline by rule.",
+		"若这些规则都不匹配，订单就没有规则给出的截止时间。" },
 	{ "Which rule would win?", "哪条规则胜出？" },
 	{ "Why", "原因说明" },
 	{ "With one \"no\" only an admin may resolve it, who types the order number.",

@@ -52,6 +52,9 @@ static const struct {
 	{ "payments", "/payments/" },
 	{ "payment", "/payments/" },
 	{ "rule", "/rules/" },
+	{ "takes_from", "/rules/" },
+	{ "loses_to", "/rules/" },
+	{ "taken_over_by", "/rules/" },
 	{ "alert", "/alerts/" },
 	{ "audit", "/audit/" },
 };

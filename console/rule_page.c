@@ -7,12 +7,14 @@
 #include "common/io/json.h"
 #include "common/order/act_rule.h"
 #include "common/order/rule_change.h"
+#include "common/report/rule_effect.h"
 #include "console/acts.h"
 #include "console/instant.h"
 #include "console/ledger.h"
 #include "console/page.h"
 #include "console/record_page.h"
 #include "console/respond.h"
+#include "console/rule_effect_page.h"
 
 enum {
 	PATH_SIZE = 128,
@@ -50,26 +52,6 @@ static void write_attributes(
 	for (size_t i = 0; i < RULE_ATTRIBUTE_COUNT; i++)
 		page_field(visit, html, rule_attribute_names[i], rule_attribute_names[i],
 			form_get(values, rule_attribute_names[i]), say(visit, PHRASE("any")));
-}
-
-void rule_page_ask_add(struct visit *visit)
-{
-	struct html *html = page_begin(visit, PHRASE("Add a timeout rule"));
-
-	page_element(visit, html, "p", NULL,
-		PHRASE("It decides orders that are created while it is valid. "
-		       "Orders that are there "
-		       "already keep their deadline. The most specific rule wins, then the higher "
-		       "priority, then the younger one."));
-	page_form(visit, html, "/rules/add");
-	write_attributes(visit, html, NULL);
-	page_field(visit, html, "timeout", PHRASE("Timeout, or never"), NULL, "30m");
-	page_field(visit, html, "priority", PHRASE("Priority"), NULL, "0");
-	page_field(visit, html, "valid_from", PHRASE("Valid from"), NULL, time_hint);
-	page_field(visit, html, "valid_to", PHRASE("Valid to"), NULL, time_hint);
-	acts_write_reason(visit, html);
-	page_form_end(visit, html, "primary", PHRASE("Add"));
-	page_end(visit, 200, &html);
 }
 
 static bool read_time(const char *text, char moment[MOMENT_SIZE], const char **time_out)
@@ -125,9 +107,112 @@ static bool read_definition(
 	       read_time(form_text(form, "valid_to"), texts->to, &definition->valid_to);
 }
 
+static const char definition_hint[] =
+	"timeout: 30m or never; priority: a whole number; times: 2026-01-31T18:30:00Z";
+
+/* What is asked about, in the address. */
+static void begin_question(const struct visit *visit, struct html *html, const char *path)
+{
+	char action[PATH_SIZE * 2];
+
+	(void)text_format(action, sizeof(action), "%s%s", visit->context->prefix, path);
+	html_open(html, "form", "method", "get", "action", action, "class", "filters", HTML_END);
+}
+
+static void end_question(const struct visit *visit, struct html *html, const char *english)
+{
+	html_open(html, "button", "type", "submit", HTML_END);
+	page_say(visit, html, english);
+	html_close(html, "button");
+	html_close(html, "form");
+}
+
+static void write_definition(const struct visit *visit, struct html *html)
+{
+	const struct form *query = visit->query;
+
+	begin_question(visit, html, "/rules/add");
+	write_attributes(visit, html, query);
+	page_field(visit, html, "timeout", PHRASE("Timeout, or never"), form_get(query, "timeout"),
+		"30m");
+	page_field(visit, html, "priority", PHRASE("Priority"), form_get(query, "priority"), "0");
+	page_field(visit, html, "valid_from", PHRASE("Valid from"), form_get(query, "valid_from"),
+		time_hint);
+	page_field(visit, html, "valid_to", PHRASE("Valid to"), form_get(query, "valid_to"),
+		time_hint);
+	end_question(visit, html, PHRASE("Show what it changes"));
+}
+
+/* The second step: what it changes, and a form that says yes to exactly this. */
+static void confirm_add(const struct visit *visit, struct html *html, const struct json *effect)
+{
+	static const char *const names[] = { "timeout", "priority", "valid_from", "valid_to" };
+
+	page_element(visit, html, "h2", NULL, PHRASE("What it changes"));
+	rule_effect_page_write(visit, html, effect);
+	record_page_write(visit, html, "rule", json_get(effect, "rule"));
+	page_form(visit, html, "/rules/add");
+	for (size_t i = 0; i < RULE_ATTRIBUTE_COUNT; i++)
+		page_hidden(html, rule_attribute_names[i],
+			form_text(visit->query, rule_attribute_names[i]));
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+		page_hidden(html, names[i], form_text(visit->query, names[i]));
+	rule_effect_page_hide_shown(html, effect);
+	acts_write_reason(visit, html);
+	page_form_end(visit, html, "primary", PHRASE("Add"));
+}
+
+/* NULL: the visit has been answered. */
+static struct json *read_effect_of_adding(struct visit *visit)
+{
+	struct rule_definition definition = { .priority = 0 };
+	struct rule_texts texts;
+	struct json *effect = NULL;
+	struct error error = { .text = "" };
+
+	if (!read_definition(visit->query, &definition, &texts)) {
+		respond_problem(visit, 400, PHRASE("This cannot be asked for."), definition_hint);
+		return NULL;
+	}
+	struct db *db = ledger_open(visit);
+	if (db == NULL)
+		return NULL;
+	enum result result = rule_effect_of_adding(db, &definition, &effect, &error);
+	ledger_close(visit, result, &error);
+	if (result != RESULT_OK)
+		respond_failure(visit, result, &error);
+	return effect;
+}
+
+void rule_page_ask_add(struct visit *visit)
+{
+	bool is_asked = visit->is_api || form_text(visit->query, "timeout")[0] != '\0';
+	struct json *effect = is_asked ? read_effect_of_adding(visit) : NULL;
+
+	if (is_asked && effect == NULL)
+		return;
+	if (visit->is_api) {
+		respond_json(visit, 200, &effect);
+		return;
+	}
+	struct html *html = page_begin(visit, PHRASE("Add a timeout rule"));
+	page_element(visit, html, "p", NULL,
+		PHRASE("It decides orders that are created while it is valid. "
+		       "Orders that are there "
+		       "already keep their deadline. The most specific rule wins, then the higher "
+		       "priority, then the younger one."));
+	write_definition(visit, html);
+	if (effect != NULL)
+		confirm_add(visit, html, effect);
+	page_end(visit, 200, &html);
+	json_destroy(&effect);
+}
+
 void rule_page_add(struct visit *visit)
 {
 	struct rule_definition definition = { .priority = 0 };
+	struct act_rule_add request = { .definition = &definition,
+		.reason = form_text(visit->form, "reason") };
 	struct rule_texts texts;
 	struct act_result outcome = { .words = "" };
 	struct error error = { .text = "" };
@@ -135,43 +220,78 @@ void rule_page_add(struct visit *visit)
 	char path[PATH_SIZE];
 
 	if (!read_definition(visit->form, &definition, &texts)) {
-		respond_problem(visit, 400, PHRASE("This cannot be asked for."),
-			"timeout: 30m or never; priority: a whole number; times: "
-			"2026-01-31T18:30:00Z");
+		respond_problem(visit, 400, PHRASE("This cannot be asked for."), definition_hint);
 		return;
 	}
-	if (!ledger_actor(visit, &actor))
+	if (!rule_effect_page_read_shown(visit, &request.shown) || !ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)
 		return;
-	enum result result = act_add_rule(
-		db, &definition, form_text(visit->form, "reason"), &actor.actor, &outcome, &error);
+	enum result result = act_add_rule(db, &request, &actor.actor, &outcome, &error);
 	(void)text_format(path, sizeof(path), "/rules/%" PRIu64, outcome.made_id);
 	ledger_answer(
 		visit, "rule_add", outcome.made_id > 0 ? path : "/rules", result, &outcome, &error);
 }
 
+/* NULL: the visit has been answered. */
+static struct json *read_effect_of_ending(struct visit *visit)
+{
+	char moment[MOMENT_SIZE];
+	const char *end = NULL;
+	struct json *effect = NULL;
+	struct error error = { .text = "" };
+	uint64_t id = 0;
+
+	if (!acts_read_id(visit, &id))
+		return NULL;
+	if (!read_time(form_text(visit->query, "end"), moment, &end)) {
+		respond_problem(visit, 400, PHRASE("This cannot be asked for."), time_hint);
+		return NULL;
+	}
+	struct db *db = ledger_open(visit);
+	if (db == NULL)
+		return NULL;
+	enum result result = rule_effect_of_ending(db, id, end, &effect, &error);
+	ledger_close(visit, result, &error);
+	if (result != RESULT_OK)
+		respond_failure(visit, result, &error);
+	return effect;
+}
+
 void rule_page_ask_end(struct visit *visit)
 {
-	struct json *record = record_page_read(visit, "rule", visit->part);
+	struct json *effect = read_effect_of_ending(visit);
+	const char *end = form_text(visit->query, "end");
 	char path[PATH_SIZE];
 
-	if (record == NULL)
+	if (effect == NULL)
 		return;
+	if (visit->is_api) {
+		respond_json(visit, 200, &effect);
+		return;
+	}
 	struct html *html = page_begin(visit, PHRASE("End a timeout rule"));
-	record_page_write(visit, html, "rule", json_get(record, "rule"));
+	record_page_write(visit, html, "rule", json_get(effect, "rule"));
 	page_element(visit, html, "p", NULL,
 		PHRASE("Orders that are created after the end are decided by the "
 		       "other rules. Orders "
 		       "that are there already keep their deadline."));
 	(void)text_format(path, sizeof(path), "/rules/%s/end", visit->part);
+	begin_question(visit, html, path);
+	page_field(visit, html, "end", PHRASE("End; empty: now"), end, time_hint);
+	end_question(visit, html, PHRASE("Show what it changes"));
+	page_element(visit, html, "h2", NULL, PHRASE("What it changes"));
+	rule_effect_page_write(visit, html, effect);
 	page_form(visit, html, path);
-	page_field(visit, html, "end", PHRASE("End; empty: now"), NULL, time_hint);
+	page_hidden(html, "end", end);
+	rule_effect_page_hide_shown(html, effect);
 	acts_write_reason(visit, html);
+	if (end[0] != '\0')
+		html_element(html, "p", NULL, end);
 	page_form_end(visit, html, "primary", PHRASE("End the rule"));
 	page_end(visit, 200, &html);
-	json_destroy(&record);
+	json_destroy(&effect);
 }
 
 void rule_page_end(struct visit *visit)
@@ -189,7 +309,7 @@ void rule_page_end(struct visit *visit)
 		respond_problem(visit, 400, PHRASE("This cannot be asked for."), time_hint);
 		return;
 	}
-	if (!ledger_actor(visit, &actor))
+	if (!rule_effect_page_read_shown(visit, &request.shown) || !ledger_actor(visit, &actor))
 		return;
 	struct db *db = ledger_open(visit);
 	if (db == NULL)
@@ -252,7 +372,6 @@ void rule_page_test(struct visit *visit)
 {
 	struct rule_match match = { .rule_id = 0 };
 	struct error error = { .text = "" };
-	char action[PATH_SIZE * 2];
 
 	struct db *db = ledger_open(visit);
 	if (db == NULL)
@@ -268,13 +387,9 @@ void rule_page_test(struct visit *visit)
 		return;
 	}
 	struct html *html = page_begin(visit, PHRASE("Which rule would win?"));
-	(void)text_format(action, sizeof(action), "%s/rules/test", visit->context->prefix);
-	html_open(html, "form", "method", "get", "action", action, "class", "filters", HTML_END);
+	begin_question(visit, html, "/rules/test");
 	write_attributes(visit, html, visit->query);
-	html_open(html, "button", "type", "submit", HTML_END);
-	page_say(visit, html, PHRASE("Ask"));
-	html_close(html, "button");
-	html_close(html, "form");
+	end_question(visit, html, PHRASE("Ask"));
 	write_winner(visit, html, &match);
 	page_end(visit, 200, &html);
 }

@@ -57,6 +57,7 @@ static enum table_kind find_table_kind(enum listing_type type)
 {
 	switch (type) {
 	case LISTING_TYPE_NUMBER:
+	case LISTING_TYPE_COUNT:
 		return TABLE_KIND_NUMBER;
 	case LISTING_TYPE_BOOL:
 		return TABLE_KIND_BOOL;

@@ -9,8 +9,10 @@
 #include "common/base/ulid.h"
 #include "common/order/act_rule.h"
 #include "common/order/rule_change.h"
+#include "common/report/rule_tally.h"
 #include "ctl/answer.h"
 #include "ctl/consent.h"
+#include "ctl/rule_preview.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
 
@@ -19,6 +21,7 @@ enum {
 	NUMBER_SIZE = 24,
 	DURATION_SIZE = 24,
 	COLUMN_TIMEOUT = 6,
+	COLUMN_ORDERS = 10, /* the last one, which not every table has */
 };
 
 #define ISO(column) "CONCAT(REPLACE(CAST(" column " AS CHAR), ' ', 'T'), 'Z')"
@@ -40,6 +43,7 @@ static const struct table_column columns[] = {
 	{ "valid_from", TABLE_KIND_TEXT },
 	{ "valid_to", TABLE_KIND_TEXT },
 	{ "state", TABLE_KIND_TEXT },
+	{ "orders_24h", TABLE_KIND_NUMBER },
 };
 
 static const char head[] =
@@ -76,24 +80,34 @@ enum result rule_read_timeout(
 
 struct table *rule_create_table(void)
 {
-	return table_create(columns, ARRAY_LENGTH(columns));
+	return table_create(columns, COLUMN_ORDERS);
 }
 
-static void add_row(struct table *table, const struct db_rows *rows)
+/* tally NULL: the table has no column for it. */
+static void add_row(const struct session *session, const struct rule_tally *tally,
+	const struct db_rows *rows, struct table *table)
 {
-	const char *values[ARRAY_LENGTH(columns)];
+	const char *values[ARRAY_LENGTH(columns)] = { NULL };
 	char timeout[DURATION_SIZE];
+	char orders[NUMBER_SIZE];
 	uint64_t seconds = db_rows_uint(rows, COLUMN_TIMEOUT);
+	uint64_t count = 0;
 
-	for (size_t i = 0; i < ARRAY_LENGTH(columns); i++)
+	for (size_t i = 0; i < COLUMN_ORDERS; i++)
 		values[i] = db_rows_is_null(rows, i) ? NULL : db_rows_text(rows, i, NULL);
 	text_format_duration(timeout, sizeof(timeout), seconds * 1000);
 	values[COLUMN_TIMEOUT] = seconds == 0 ? "never" : timeout;
+	if (tally != NULL && rule_tally_find(tally, db_rows_uint(rows, 0), &count)) {
+		(void)text_format(orders, sizeof(orders), "%" PRIu64, count);
+		values[COLUMN_ORDERS] = orders;
+	} else if (session->output.form != OUTPUT_FORM_JSON) {
+		values[COLUMN_ORDERS] = "unknown";
+	}
 	table_add(table, values);
 }
 
-enum result rule_fill_table(const struct session *session, const char *sql_tail,
-	const uint64_t *param, struct table *table, struct error *error)
+static enum result fill(const struct session *session, const char *sql_tail, const uint64_t *param,
+	const struct rule_tally *tally, struct table *table, struct error *error)
 {
 	const struct db_param params[] = { db_uint(param == NULL ? 0 : *param) };
 	struct db_rows *rows = NULL;
@@ -103,9 +117,15 @@ enum result rule_fill_table(const struct session *session, const char *sql_tail,
 	enum result result =
 		db_query(session->db, sql, params, param == NULL ? 0 : 1, &rows, error);
 	while (db_rows_next(rows))
-		add_row(table, rows);
+		add_row(session, tally, rows, table);
 	db_rows_destroy(&rows);
 	return result == RESULT_NONE ? RESULT_OK : result;
+}
+
+enum result rule_fill_table(const struct session *session, const char *sql_tail,
+	const uint64_t *param, struct table *table, struct error *error)
+{
+	return fill(session, sql_tail, param, NULL, table, error);
 }
 
 /* Best first, as they are tried. */
@@ -120,12 +140,16 @@ int rule_list_run(const struct session *session)
 
 	if (status != EXIT_STATUS_OK)
 		return status;
-	struct table *table = rule_create_table();
-	enum result result = rule_fill_table(session,
-		option_is_given(session->options, OPTION_ALL)
-			? IN_ORDER
-			: "WHERE valid_to IS NULL OR valid_to > UTC_TIMESTAMP(3) " IN_ORDER,
-		NULL, table, &error);
+	struct table *table = table_create(columns, ARRAY_LENGTH(columns));
+	struct rule_tally *tally = NULL;
+	enum result result = rule_tally_read(session->db, &tally, &error);
+	if (result == RESULT_OK)
+		result = fill(session,
+			option_is_given(session->options, OPTION_ALL)
+				? IN_ORDER
+				: "WHERE valid_to IS NULL OR valid_to > UTC_TIMESTAMP(3) " IN_ORDER,
+			NULL, tally, table, &error);
+	rule_tally_destroy(&tally);
 	if (result == RESULT_OK) {
 		table_print(table, &session->output, stdout);
 		if (table_count(table) == 0)
@@ -224,6 +248,10 @@ int rule_add_run(const struct session *session)
 	int status = session_connect_to_schema(session);
 	if (status != EXIT_STATUS_OK)
 		return status;
+	struct rule_preview preview = { .rule_set = "" };
+	status = rule_preview_adding(session, &wish.definition, &preview);
+	if (status != EXIT_STATUS_OK)
+		return status;
 	if (option_is_given(session->options, OPTION_DRY_RUN)) {
 		output_say(&session->output, "dry run: the rule was not added");
 		return EXIT_STATUS_OK;
@@ -231,19 +259,23 @@ int rule_add_run(const struct session *session)
 	status = consent_ask(session, "Add this rule?  New orders follow it within 5 seconds.");
 	if (status != EXIT_STATUS_OK)
 		return status;
-	enum result result = act_add_rule(session->db, &wish.definition,
-		option_text(session->options, OPTION_WHY), &actor, &answer, &error);
+	const struct act_rule_add request = { .definition = &wish.definition,
+		.shown = preview.is_shown ? preview.rule_set : NULL,
+		.reason = option_text(session->options, OPTION_WHY) };
+	enum result result = act_add_rule(session->db, &request, &actor, &answer, &error);
 	if (result != RESULT_OK)
 		return session_fail(session, result, &error);
 	return answer.outcome == ACT_OUTCOME_DONE ? print_rule(session, answer.made_id)
 						  : answer_tell(session, &answer, "");
 }
 
-static int expire(const struct session *session, uint64_t id, const char *until)
+static int expire(const struct session *session, uint64_t id, const char *until,
+	const struct rule_preview *preview)
 {
-	const struct act_rule_end request = {
-		.rule_id = id, .end = until, .reason = option_text(session->options, OPTION_WHY)
-	};
+	const struct act_rule_end request = { .rule_id = id,
+		.end = until,
+		.shown = preview->is_shown ? preview->rule_set : NULL,
+		.reason = option_text(session->options, OPTION_WHY) };
 	struct error error = { .text = "" };
 	struct act_result answer;
 	char request_id[ULID_SIZE];
@@ -274,9 +306,15 @@ int rule_end_run(const struct session *session)
 	int status = session_connect_to_schema(session);
 	if (status != EXIT_STATUS_OK)
 		return status;
-	if (option_is_given(session->options, OPTION_DRY_RUN))
-		return print_rule(session, id);
+	struct rule_preview preview = { .rule_set = "" };
+	status = rule_preview_ending(session, id, until, &preview);
+	if (status != EXIT_STATUS_OK)
+		return status;
+	if (option_is_given(session->options, OPTION_DRY_RUN)) {
+		output_say(&session->output, "dry run: the rule was not ended");
+		return EXIT_STATUS_OK;
+	}
 	status = consent_ask(session, "End rule %" PRIu64 " %s%s?", id,
 		until == NULL ? "now" : "at ", until == NULL ? "" : until);
-	return status == EXIT_STATUS_OK ? expire(session, id, until) : status;
+	return status == EXIT_STATUS_OK ? expire(session, id, until, &preview) : status;
 }

@@ -8,6 +8,7 @@
 #include "common/base/settings.h"
 #include "common/base/text.h"
 #include "common/io/json.h"
+#include "common/report/recent_orders.h"
 #include "ctl/rule.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
@@ -18,11 +19,11 @@ enum {
 	COUNT_COLUMNS = 7,
 };
 
-/* Orders keep no attributes, so those whose time to pay was that of the rule stand for them. */
+/* Of this rule: orders it decided; without a rule: those that no rule gave a deadline to. */
 static const struct table_column columns[] = {
 	{ "since", TABLE_KIND_TEXT },
 	{ "orders", TABLE_KIND_NUMBER },
-	{ "with_this_timeout", TABLE_KIND_NUMBER },
+	{ "of_this_rule", TABLE_KIND_NUMBER },
 	{ "paid", TABLE_KIND_NUMBER },
 	{ "timed_out", TABLE_KIND_NUMBER },
 	{ "cancelled", TABLE_KIND_NUMBER },
@@ -41,36 +42,6 @@ struct test {
 	struct table *rule;
 	struct table *orders;
 };
-
-/* No order at or below this id was created since; by halving, as ids grow with time. */
-static enum result find_first(const struct test *test, uint64_t *id_out, struct error *error)
-{
-	static const char last_sql[] = "SELECT COALESCE(MAX(id), 0) FROM t_order";
-	static const char sql[] = "SELECT created_at < UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND "
-				  "FROM t_order WHERE id > ? ORDER BY id LIMIT 1";
-	struct db *db = test->session->db;
-	struct db_rows *rows = NULL;
-	uint64_t low = 0;
-	enum result result = db_query(db, last_sql, NULL, 0, &rows, error);
-	uint64_t high = db_rows_next(rows) ? db_rows_uint(rows, 0) : 0;
-
-	db_rows_destroy(&rows);
-	while (result == RESULT_OK && high > low + 1) {
-		uint64_t middle = low + (high - low) / 2;
-		const struct db_param params[] = { db_uint(test->since_ms * 1000),
-			db_uint(middle) };
-
-		result = db_query(db, sql, params, ARRAY_LENGTH(params), &rows, error);
-		bool is_older = db_rows_next(rows) && db_rows_uint(rows, 0) != 0;
-		db_rows_destroy(&rows);
-		if (is_older)
-			low = middle;
-		else
-			high = middle;
-	}
-	*id_out = low;
-	return result == RESULT_NONE ? RESULT_OK : result;
-}
 
 static void add_counts(const struct test *test, const struct db_rows *rows)
 {
@@ -100,17 +71,18 @@ static enum result count_orders(const struct test *test, struct error *error)
 		"CAST(COALESCE(SUM(same AND status = 'PAID' AND "
 		"pay_time >= created_at + INTERVAL ? SECOND), 0) AS CHAR) "
 		"FROM (SELECT status, close_reason, pay_time, created_at, "
-		"expire_time <=> created_at + INTERVAL ? SECOND AS same "
+		"rule_id <=> ? AND (rule_id IS NOT NULL OR expire_time IS NULL) AS same "
 		"FROM t_order FORCE INDEX (PRIMARY) WHERE id > ? AND "
 		"created_at >= UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND) AS recent";
 	struct db_rows *rows = NULL;
 	uint64_t first = 0;
-	enum result result = find_first(test, &first, error);
+	enum result result = recent_orders_find(
+		test->session->db, test->since_ms, SECONDS(TIME_LIMIT_S), &first, error);
 	/* INTERVAL NULL makes the sum NULL, as never is. */
 	const struct db_param params[] = { test->new_timeout_s == 0 ? db_null()
 								    : db_uint(test->new_timeout_s),
-		test->match.has_timeout ? db_uint(test->match.timeout_ms / 1000) : db_null(),
-		db_uint(first), db_uint(test->since_ms * 1000) };
+		test->match.rule_id == 0 ? db_null() : db_uint(test->match.rule_id), db_uint(first),
+		db_uint(test->since_ms * 1000) };
 
 	if (result == RESULT_OK)
 		result = db_query(

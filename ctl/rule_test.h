@@ -1,6 +1,6 @@
 /*
  * rule_test - which rule an order would get, and what another timeout would have meant for the
- * orders of the last day, as far as their rows tell.
+ * orders that it decided in the last day.
  */
 #ifndef CTL_RULE_TEST_H
 #define CTL_RULE_TEST_H

@@ -5,14 +5,17 @@
 #include "common/base/text.h"
 #include "common/order/act_run.h"
 #include "common/order/rule_change.h"
+#include "common/order/rule_set.h"
 
 struct rule_act {
 	struct act_run run;
 	char target_id[ACT_ID_SIZE];
-	const struct rule_definition *definition;
+	const struct act_rule_add *add;
 	const struct act_rule_end *end;
-	const char *reason;
 };
+
+static const char changed[] =
+	"the timeout rules have changed since they were shown: look at them again";
 
 /* A reason may be left out here; one that is given has the right length. */
 static bool is_reason(const char *reason)
@@ -22,15 +25,24 @@ static bool is_reason(const char *reason)
 
 static enum result carry_out_add(void *context, struct error *error)
 {
-	struct rule_act *act = context;
+	const struct rule_act *act = context;
+	bool is_same = false;
 	uint64_t id = 0;
+	enum result result = rule_set_hold(act->run.db, act->add->shown, &is_same, error);
 
-	return rule_add(act->run.db, act->definition, act->reason, act->run.actor, &id, error);
+	if (result != RESULT_OK)
+		return result;
+	if (is_same)
+		result = rule_add(act->run.db, act->add->definition, act->add->reason,
+			act->run.actor, &id, error);
+	else
+		result = act_refuse(&act->run, ACT_OUTCOME_CONFLICT, changed, error);
+	rule_set_release(act->run.db);
+	return result;
 }
 
-enum result act_add_rule(struct db *db, const struct rule_definition *definition,
-	const char *reason, const struct audit_actor *actor, struct act_result *result_out,
-	struct error *error)
+enum result act_add_rule(struct db *db, const struct act_rule_add *request,
+	const struct audit_actor *actor, struct act_result *result_out, struct error *error)
 {
 	struct rule_act act = { .run = { .db = db,
 					.actor = actor,
@@ -38,10 +50,9 @@ enum result act_add_rule(struct db *db, const struct rule_definition *definition
 					.target_type = "rule",
 					.carry_out = carry_out_add,
 					.context = &act },
-		.definition = definition,
-		.reason = reason };
+		.add = request };
 
-	if (!is_reason(reason))
+	if (!is_reason(request->reason))
 		return act_answer_invalid(result_out, "the reason needs %d to %d characters",
 			ACT_REASON_MIN, ACT_REASON_MAX);
 	enum result result = act_run(&act.run, result_out, error);
@@ -53,10 +64,19 @@ enum result act_add_rule(struct db *db, const struct rule_definition *definition
 
 static enum result carry_out_end(void *context, struct error *error)
 {
-	struct rule_act *act = context;
+	const struct rule_act *act = context;
+	bool is_same = false;
+	enum result result = rule_set_hold(act->run.db, act->end->shown, &is_same, error);
 
-	return rule_end(
-		act->run.db, act->end->rule_id, act->end->end, act->reason, act->run.actor, error);
+	if (result != RESULT_OK)
+		return result;
+	if (is_same)
+		result = rule_end(act->run.db, act->end->rule_id, act->end->end, act->end->reason,
+			act->run.actor, error);
+	else
+		result = act_refuse(&act->run, ACT_OUTCOME_CONFLICT, changed, error);
+	rule_set_release(act->run.db);
+	return result;
 }
 
 enum result act_end_rule(struct db *db, const struct act_rule_end *request,
@@ -69,8 +89,7 @@ enum result act_end_rule(struct db *db, const struct act_rule_end *request,
 					.target_id = act.target_id,
 					.carry_out = carry_out_end,
 					.context = &act },
-		.end = request,
-		.reason = request->reason };
+		.end = request };
 
 	(void)text_format(act.target_id, sizeof(act.target_id), "%" PRIu64, request->rule_id);
 	if (!is_reason(request->reason))

@@ -11,14 +11,21 @@
 
 struct rule_definition;
 
+/* shown in both: the rule set (rule_set.h) that was looked at; CONFLICT when it is another one by
+ * now.  NULL: nobody looked, and nothing is compared.  reason may be NULL. */
+struct act_rule_add {
+	const struct rule_definition *definition;
+	const char *shown;
+	const char *reason;
+};
 /* made_id of the result is the new rule. */
-MUST_USE enum result act_add_rule(struct db *db, const struct rule_definition *definition,
-	const char *reason, const struct audit_actor *actor, struct act_result *result_out,
-	struct error *error);
+MUST_USE enum result act_add_rule(struct db *db, const struct act_rule_add *request,
+	const struct audit_actor *actor, struct act_result *result_out, struct error *error);
 
 struct act_rule_end {
 	uint64_t rule_id;
 	const char *end; /* "2026-01-31 10:00:00.000" in UTC; NULL: now */
+	const char *shown;
 	const char *reason;
 };
 MUST_USE enum result act_end_rule(struct db *db, const struct act_rule_end *request,

@@ -39,7 +39,7 @@ static bool is_attribute(const char *text)
 	       text_clip(clean, sizeof(clean), text, size) == size && text_equals(clean, text);
 }
 
-static enum result check(const struct rule_definition *definition, struct error *error)
+enum result rule_check(const struct rule_definition *definition, struct error *error)
 {
 	for (size_t i = 0; i < RULE_ATTRIBUTE_COUNT; i++)
 		if (definition->values[i] != NULL && !is_attribute(definition->values[i]))
@@ -156,7 +156,7 @@ enum result rule_add(struct db *db, const struct rule_definition *definition, co
 	const struct audit_actor *actor, uint64_t *id_out, struct error *error)
 {
 	struct story story = { .action = "rule_add", .reason = reason };
-	enum result result = check(definition, error);
+	enum result result = rule_check(definition, error);
 
 	if (result != RESULT_OK)
 		return error_context(result, error, "add rule");

@@ -27,6 +27,9 @@ struct rule_definition {
 	const char *valid_to;   /* NULL: for ever */
 };
 
+/* PERMANENT with words: what rule_add takes from nobody.  Asks nobody, knows nothing of times. */
+MUST_USE enum result rule_check(const struct rule_definition *definition, struct error *error);
+
 /*
  * One transaction with its audit row.  PERMANENT with words: an attribute is empty or too long, the
  * timeout is too long, or it would end before it begins.

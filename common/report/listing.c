@@ -1,5 +1,6 @@
 #include "common/report/listing.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 enum {
 	COLUMNS_SIZE = 4096,
 	PAGE_SQL_SIZE = 8192,
+	NUMBER_SIZE = 24,
 };
 
 static const struct listing_kind *const kinds[] = { &listing_tasks, &listing_orders,
@@ -155,8 +157,64 @@ static enum result read_stages(struct db *db, const struct listing_query *query,
 	return RESULT_OK;
 }
 
-enum result listing_read(struct db *db, const struct listing_kind *kind,
-	const struct listing_request *request, struct listing_page **page_out, struct error *error)
+/* ---- what is counted for all rows together */
+
+struct listing_counts {
+	const struct listing_tally *tally;
+	void *counts;
+};
+
+enum result listing_counts_read(struct db *db, const struct listing_kind *kind,
+	struct listing_counts **counts_out, struct error *error)
+{
+	void *counts = NULL;
+
+	*counts_out = NULL;
+	if (kind->tally == NULL)
+		return RESULT_OK;
+	enum result result = kind->tally->read(db, &counts, error);
+	if (result != RESULT_OK)
+		return result;
+	*counts_out = memory_allocate(sizeof(**counts_out));
+	**counts_out = (struct listing_counts){ kind->tally, counts };
+	return RESULT_OK;
+}
+
+void listing_counts_destroy(struct listing_counts **counts)
+{
+	if (*counts == NULL)
+		return;
+	(*counts)->tally->destroy(&(*counts)->counts);
+	free(*counts);
+	*counts = NULL;
+}
+
+static void fill_in_counts(struct listing_page *page, const struct listing_counts *counts)
+{
+	const struct listing_kind *kind = page->kind;
+	char text[NUMBER_SIZE];
+	uint64_t id = 0;
+	uint64_t count = 0;
+
+	if (counts == NULL)
+		return;
+	size_t id_column = find_column(kind, "id");
+	size_t column = find_column(kind, counts->tally->column);
+	for (size_t row = 0; row < page->row_count; row++) {
+		char **cells = &page->cells[row * kind->column_count];
+
+		if (cells[id_column] == NULL ||
+			!text_parse_uint(cells[id_column], 0, UINT64_MAX, &id) ||
+			!counts->tally->find(counts->counts, id, &count))
+			continue;
+		(void)text_format(text, sizeof(text), "%" PRIu64, count);
+		cells[column] = memory_copy_text(text);
+	}
+}
+
+enum result listing_read_counted(struct db *db, const struct listing_kind *kind,
+	const struct listing_request *request, const struct listing_counts *counts,
+	struct listing_page **page_out, struct error *error)
 {
 	struct listing_query query;
 	enum result result = listing_query_read(kind, request, &query, error);
@@ -170,10 +228,27 @@ enum result listing_read(struct db *db, const struct listing_kind *kind,
 		(size_t)query.limit * kind->column_count, sizeof(*page->cells));
 	(void)text_copy(page->words, sizeof(page->words), query.words);
 	result = read_stages(db, &query, page, error);
-	if (result == RESULT_OK)
+	if (result == RESULT_OK) {
+		fill_in_counts(page, counts);
 		*page_out = page;
-	else
+	} else {
 		listing_page_destroy(&page);
+	}
+	return result;
+}
+
+enum result listing_read(struct db *db, const struct listing_kind *kind,
+	const struct listing_request *request, struct listing_page **page_out, struct error *error)
+{
+	struct listing_counts *counts = NULL;
+	enum result result = listing_check(kind, request, error);
+
+	*page_out = NULL;
+	if (result == RESULT_OK)
+		result = listing_counts_read(db, kind, &counts, error);
+	if (result == RESULT_OK)
+		result = listing_read_counted(db, kind, request, counts, page_out, error);
+	listing_counts_destroy(&counts);
 	return result;
 }
 
@@ -220,6 +295,7 @@ static void set_value(struct json *object, const struct listing_column *column, 
 
 	switch (column->type) {
 	case LISTING_TYPE_NUMBER:
+	case LISTING_TYPE_COUNT:
 		if (value == NULL)
 			break;
 		number = strtoll(value, NULL, 10); /* the server wrote it */

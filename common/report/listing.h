@@ -16,6 +16,7 @@
 
 struct db;
 struct json;
+struct listing_counts;
 struct listing_kind;
 struct listing_page;
 
@@ -33,6 +34,7 @@ enum listing_type {
 	LISTING_TYPE_TIME,   /* ISO 8601 with Z */
 	LISTING_TYPE_ID,     /* 64 bits: a string in JSON */
 	LISTING_TYPE_BOOL,   /* "1" or "0" */
+	LISTING_TYPE_COUNT,  /* a whole number; NULL: unknown */
 };
 
 struct listing_column {
@@ -78,6 +80,16 @@ MUST_USE enum result listing_check(const struct listing_kind *kind,
 MUST_USE enum result listing_read(struct db *db, const struct listing_kind *kind,
 	const struct listing_request *request, struct listing_page **page_out, struct error *error);
 void listing_page_destroy(struct listing_page **page);
+
+/* What is counted for all rows together (orders of rules), once for many pages; NULL where nothing
+ * is.  OK also when it could not be counted in time: it is unknown then, NULL in its column. */
+MUST_USE enum result listing_counts_read(struct db *db, const struct listing_kind *kind,
+	struct listing_counts **counts_out, struct error *error);
+void listing_counts_destroy(struct listing_counts **counts);
+/* listing_read with these counts instead of its own. */
+MUST_USE enum result listing_read_counted(struct db *db, const struct listing_kind *kind,
+	const struct listing_request *request, const struct listing_counts *counts,
+	struct listing_page **page_out, struct error *error);
 
 size_t listing_page_count(const struct listing_page *page);
 /* Borrowed from the page; NULL: SQL NULL. */

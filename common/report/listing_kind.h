@@ -7,7 +7,7 @@
 #ifndef COMMON_REPORT_LISTING_KIND_H
 #define COMMON_REPORT_LISTING_KIND_H
 
-#include "common/report/listing.h"
+#include "common/report/listing_tally.h"
 
 enum {
 	LISTING_COLUMN_MAX = 24,
@@ -73,6 +73,7 @@ struct listing_kind {
 	/* Fills in the parts, at least one, and says the default in words where there is one. */
 	size_t (*plan)(const struct listing_given *given,
 		struct listing_stage stages[LISTING_STAGE_MAX], const char **words_out);
+	const struct listing_tally *tally; /* may be NULL */
 };
 
 extern const struct listing_kind listing_tasks;

@@ -1,6 +1,7 @@
 /* Lists of what people decide and are told: timeout rules, alerts, acts by hand. */
 #include "common/base/compiler.h"
 #include "common/report/listing_kind.h"
+#include "common/report/rule_tally.h"
 
 static const char key_form[] = "letters, digits and . _ : -";
 static const char text_form[] = "a text of at most 128 bytes";
@@ -27,8 +28,34 @@ static const struct listing_column rule_columns[] = {
 			"x") ", 'later', 'now'))"),
 	LISTING_TIME_COLUMN(valid_from),
 	LISTING_TIME_COLUMN(valid_to),
+	LISTING_OTHER_COLUMN("orders_24h", COUNT, "NULL"),
 	LISTING_TIME_COLUMN(created_at),
 };
+
+static enum result read_tally(struct db *db, void **counts_out, struct error *error)
+{
+	struct rule_tally *tally = NULL;
+	enum result result = rule_tally_read(db, &tally, error);
+
+	*counts_out = tally;
+	return result;
+}
+
+static bool find_tally(const void *counts, uint64_t id, uint64_t *count_out)
+{
+	return rule_tally_find(counts, id, count_out);
+}
+
+static void destroy_tally(void **counts)
+{
+	struct rule_tally *tally = *counts;
+
+	rule_tally_destroy(&tally);
+	*counts = NULL;
+}
+
+static const struct listing_tally rule_tally = { "orders_24h", read_tally, find_tally,
+	destroy_tally };
 
 static const char *const validities[] = { "now", "later", "ended", "all", NULL };
 static const char *const validity_conditions[] = { "NOT COALESCE(" IS_ENDED(
@@ -81,6 +108,7 @@ const struct listing_kind listing_rules = {
 	.conditions = rule_conditions,
 	.filter_count = RULE_FILTER_COUNT,
 	.plan = plan_rules,
+	.tally = &rule_tally,
 };
 
 /* ---- alerts */

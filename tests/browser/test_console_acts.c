@@ -142,6 +142,35 @@ START_TEST(an_order_is_closed_without_any_script)
 }
 END_TEST
 
+START_TEST(a_rule_shows_what_it_changes_before_it_is_added)
+{
+	query_run(query, "INSERT INTO t_timeout_rule (timeout_seconds) VALUES (3600);"
+			 "UPDATE t_order SET rule_id = 2 ORDER BY id LIMIT 5");
+	browser_create(sandbox, BROWSER_WITHOUT_SCRIPT, &olga);
+	open_as(olga, "anna", "/rules");
+	browser_click(olga, ".acts a[href$='/rules/add']");
+	ck_assert_int_eq(browser_count(olga, "form.act"), 0);
+	browser_type(olga, "input[name=channel]", "web");
+	browser_type(olga, "input[name=timeout]", "15m");
+	browser_click(olga, "form.filters button");
+	browser_expect(olga, "at most as many as shown would change");
+	ck_assert_int_eq(browser_count(olga, "tbody a[href$='/rules/2']"), 1);
+	browser_shoot(olga, "rule-add");
+	browser_type(olga, "input[name=reason]", "web buyers decide fast");
+	browser_click(olga, "form.act button");
+	browser_expect(olga, "rule_add rule 3: ok");
+	open_as(olga, "anna", "/rules/3/end");
+	browser_expect(olga, "taken over by");
+	browser_type(olga, "input[name=reason]", "they do not");
+	browser_click(olga, "form.act button");
+	browser_expect(olga, "rule_end rule 3: ok");
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_timeout_rule WHERE "
+					     "channel = 'web' AND timeout_seconds = 900 AND "
+					     "valid_to <= UTC_TIMESTAMP(3)"),
+		1);
+}
+END_TEST
+
 int main(void)
 {
 	const struct runner_fixture fixture = { set_up, tear_down };
@@ -150,6 +179,7 @@ int main(void)
 		ticked_rows_are_requeued_and_all_is_one_click,
 		a_bulk_asks_for_the_number_and_shows_how_far_it_is,
 		an_order_is_closed_without_any_script,
+		a_rule_shows_what_it_changes_before_it_is_added,
 	};
 
 	sandbox_need_servers();

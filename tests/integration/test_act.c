@@ -129,13 +129,13 @@ START_TEST(a_role_that_is_too_small_is_refused_and_written_down)
 {
 	const struct audit_actor operator= acts_actor("operator", "r2");
 	const struct rule_definition definition = { .timeout_s = 60 };
+	const struct act_rule_add add = { .definition = &definition };
 	struct act_result result;
 
 	insert_dead(7, "STOCK_RESTORE", "A1");
 	result = requeue(7, "viewer", "r1");
 	acts_expect(&result, ACT_OUTCOME_FORBIDDEN, "requeue needs the role operator");
-	ck_assert_int_eq(
-		act_add_rule(ours.db, &definition, NULL, &operator, & result, &error), RESULT_OK);
+	ck_assert_int_eq(act_add_rule(ours.db, &add, &operator, & result, &error), RESULT_OK);
 	acts_expect(&result, ACT_OUTCOME_FORBIDDEN, "rule_add needs the role admin");
 	query_expect(query, "refused refused", ACTS_AUDIT);
 	query_expect(query, "DEAD 0",

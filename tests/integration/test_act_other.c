@@ -7,6 +7,7 @@
 #include "common/order/act_rule.h"
 #include "common/order/payment.h"
 #include "common/order/rule_change.h"
+#include "common/order/rule_set.h"
 #include "tests/support/acts.h"
 #include "tests/support/claims.h"
 #include "tests/support/orders.h"
@@ -140,16 +141,15 @@ END_TEST
 START_TEST(a_rule_is_added_once_per_request_and_ended_once)
 {
 	const struct rule_definition definition = { .values = { "t1" }, .timeout_s = 60 };
+	const struct act_rule_add add = { .definition = &definition, .reason = "new shop" };
 	const struct audit_actor actor = acts_actor("admin", "r1");
 	struct act_rule_end end = { .reason = "no longer true" };
 	struct act_result first;
 	struct act_result result;
 
-	ck_assert_int_eq(
-		act_add_rule(ours.db, &definition, "new shop", &actor, &first, &error), RESULT_OK);
+	ck_assert_int_eq(act_add_rule(ours.db, &add, &actor, &first, &error), RESULT_OK);
 	acts_expect(&first, ACT_OUTCOME_DONE, "");
-	ck_assert_int_eq(
-		act_add_rule(ours.db, &definition, "new shop", &actor, &result, &error), RESULT_OK);
+	ck_assert_int_eq(act_add_rule(ours.db, &add, &actor, &result, &error), RESULT_OK);
 	ck_assert(result.is_repeat);
 	ck_assert_uint_eq(first.made_id, result.made_id);
 	query_expect(query, "1", "SELECT COUNT(*) FROM t_timeout_rule");
@@ -160,6 +160,57 @@ START_TEST(a_rule_is_added_once_per_request_and_ended_once)
 	ck_assert_int_eq(act_end_rule(ours.db, &end, &other, &result, &error), RESULT_OK);
 	acts_expect(&result, ACT_OUTCOME_REFUSED, "has ended");
 	query_expect(query, "ok ok refused", ACTS_AUDIT);
+}
+END_TEST
+
+START_TEST(a_rule_is_changed_only_as_the_rules_were_shown)
+{
+	const struct rule_definition definition = { .values = { "t1" }, .timeout_s = 60 };
+	char shown[RULE_SET_SIZE];
+	struct act_rule_add add = { .definition = &definition, .shown = shown };
+	struct act_rule_end end = { .rule_id = 1, .shown = shown };
+	const struct audit_actor first = acts_actor("admin", "r1");
+	const struct audit_actor second = acts_actor("admin", "r2");
+	const struct audit_actor third = acts_actor("admin", "r3");
+	struct act_result result;
+
+	ck_assert_int_eq(rule_set_read(ours.db, shown, &error), RESULT_OK);
+	ck_assert_int_eq(act_add_rule(ours.db, &add, &first, &result, &error), RESULT_OK);
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
+	/* Sent again it is the first answer, although the rules are others now. */
+	ck_assert_int_eq(act_add_rule(ours.db, &add, &first, &result, &error), RESULT_OK);
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
+	ck_assert_int_eq(act_add_rule(ours.db, &add, &second, &result, &error), RESULT_OK);
+	acts_expect(&result, ACT_OUTCOME_CONFLICT, "have changed since they were shown");
+	ck_assert_int_eq(act_end_rule(ours.db, &end, &second, &result, &error), RESULT_OK);
+	acts_expect(&result, ACT_OUTCOME_CONFLICT, "have changed since they were shown");
+	query_expect(query, "1 1", "SELECT COUNT(*), SUM(valid_to IS NULL) FROM t_timeout_rule");
+	query_expect(query, "ok conflict conflict", ACTS_AUDIT);
+	ck_assert_int_eq(rule_set_read(ours.db, shown, &error), RESULT_OK);
+	ck_assert_int_eq(act_end_rule(ours.db, &end, &third, &result, &error), RESULT_OK);
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
+	/* Nothing is held any more. */
+	query_expect(query, "1", "SELECT IS_FREE_LOCK(CONCAT('lapse.rules.', DATABASE()))");
+}
+END_TEST
+
+START_TEST(two_who_saw_the_same_rules_do_not_both_change_them)
+{
+	const struct rule_definition definition = { .timeout_s = 60 };
+	char shown[RULE_SET_SIZE];
+	const struct act_rule_add add = { .definition = &definition, .shown = shown };
+	const struct audit_actor actor = acts_actor("admin", "r1");
+	struct act_result result;
+
+	ck_assert_int_eq(rule_set_read(ours.db, shown, &error), RESULT_OK);
+	/* The other one is in the middle of it. */
+	query_expect(query, "1", "SELECT GET_LOCK(CONCAT('lapse.rules.', DATABASE()), 0)");
+	ck_assert_int_eq(act_add_rule(ours.db, &add, &actor, &result, &error), RESULT_TEMPORARY);
+	query_run(query, "INSERT INTO t_timeout_rule (tenant) VALUES ('t')");
+	query_expect(query, "1", "SELECT RELEASE_LOCK(CONCAT('lapse.rules.', DATABASE()))");
+	ck_assert_int_eq(act_add_rule(ours.db, &add, &actor, &result, &error), RESULT_OK);
+	acts_expect(&result, ACT_OUTCOME_CONFLICT, "have changed");
+	query_expect(query, "1", "SELECT COUNT(*) FROM t_timeout_rule");
 }
 END_TEST
 
@@ -215,6 +266,8 @@ int main(void)
 		money_behind_a_close_by_hand_goes_back_once,
 		a_replayed_row_is_new_and_keeps_its_event_id,
 		a_rule_is_added_once_per_request_and_ended_once,
+		a_rule_is_changed_only_as_the_rules_were_shown,
+		two_who_saw_the_same_rules_do_not_both_change_them,
 		a_silence_ends_within_a_day_and_only_for_what_fires,
 		what_changes_no_row_is_written_down_too,
 	};

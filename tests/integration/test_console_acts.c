@@ -219,7 +219,7 @@ END_TEST
 
 START_TEST(an_outbox_row_is_replayed_and_rules_and_silences_are_kept)
 {
-	expect_done(console_submit(&console, "anna", "/rules/add", "/rules/add",
+	expect_done(console_submit(&console, "anna", "/rules/add?timeout=15m", "/rules/add",
 			    "channel=app&timeout=15m&priority=3&reason=a+shorter+one"),
 		"anna", "</strong>: ok");
 	expect_done(console_submit(&console, "anna", "/rules/2/end", "/rules/2/end",

@@ -151,31 +151,32 @@ START_TEST(a_list_shows_the_best_first_and_what_is_over_only_when_asked)
 }
 END_TEST
 
-/* Ten orders of a rule of ten minutes; minutes: when they were paid. */
+/* Ten orders, eight of them of rule 2, which says ten minutes; minutes: when they were paid. */
 static void insert_orders(void)
 {
 	query_run(query,
 		"INSERT INTO t_order(order_no, amount_cents, status, created_at, "
-		"expire_time, pay_time) SELECT CONCAT('P', m), 1, 'PAID', "
+		"expire_time, rule_id, pay_time) SELECT CONCAT('P', m), 1, 'PAID', "
 		"UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, UTC_TIMESTAMP(3) - INTERVAL 50 MINUTE, "
-		"UTC_TIMESTAMP(3) - INTERVAL 60 - m MINUTE FROM (SELECT 1 AS m UNION SELECT 3 "
+		"2, UTC_TIMESTAMP(3) - INTERVAL 60 - m MINUTE FROM (SELECT 1 AS m UNION SELECT 3 "
 		"UNION SELECT 5 UNION SELECT 7 UNION SELECT 9) AS minutes");
 	query_run(query,
 		"INSERT INTO t_order(order_no, amount_cents, status, created_at, "
-		"expire_time, close_reason) VALUES "
+		"expire_time, close_reason, rule_id) VALUES "
 		"('T1', 1, 'CLOSED', UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, UTC_TIMESTAMP(3) - "
-		"INTERVAL 50 MINUTE, 'TIMEOUT'), "
+		"INTERVAL 50 MINUTE, 'TIMEOUT', 2), "
 		"('C1', 1, 'CLOSED', UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, UTC_TIMESTAMP(3) - "
-		"INTERVAL 50 MINUTE, 'USER_CANCEL'), "
+		"INTERVAL 50 MINUTE, 'USER_CANCEL', 2), "
 		"('U1', 1, 'UNPAID', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 10 MINUTE, "
-		"NULL), "
-		"('O1', 1, 'UNPAID', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 99 MINUTE, "
-		"NULL), "
-		"('N1', 1, 'UNPAID', UTC_TIMESTAMP(3), NULL, NULL)");
+		"NULL, 2), "
+		/* Ten minutes of its own. */
+		"('O1', 1, 'UNPAID', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 10 MINUTE, "
+		"NULL, NULL), "
+		"('N1', 1, 'UNPAID', UTC_TIMESTAMP(3), NULL, NULL, 3)");
 	/* Longer ago than a day. */
-	query_run(query, "INSERT INTO t_order(order_no, amount_cents, created_at, expire_time) "
-			 "VALUES ('OLD', 1, UTC_TIMESTAMP(3) - INTERVAL 2 DAY, UTC_TIMESTAMP(3) - "
-			 "INTERVAL 2 DAY + INTERVAL 10 MINUTE)");
+	query_run(query, "INSERT INTO t_order(order_no, amount_cents, rule_id, created_at, "
+			 "expire_time) VALUES ('OLD', 1, 2, UTC_TIMESTAMP(3) - INTERVAL 2 DAY, "
+			 "UTC_TIMESTAMP(3) - INTERVAL 2 DAY + INTERVAL 10 MINUTE)");
 	query_run(query, "UPDATE t_order SET id = id + 100; UPDATE t_order SET id = 1 WHERE "
 			 "order_no = 'OLD'");
 }
@@ -188,21 +189,66 @@ START_TEST(a_test_shows_the_rule_and_what_another_one_would_change)
 	operator_expect(sandbox, 0, "rule test --tenant t --json",
 		"\"rule\":{\"id\":\"2\",\"tenant\":\"t\"");
 	operator_expect(sandbox, 0, "rule test --tenant t --json",
-		"\"orders\":{\"since\":\"1d\",\"orders\":10,\"with_this_timeout\":8,\"paid\":5,"
+		"\"orders\":{\"since\":\"1d\",\"orders\":10,\"of_this_rule\":8,\"paid\":5,"
 		"\"timed_out\":1,\"cancelled\":1,\"unpaid\":1,\"new_timeout\":null,"
 		"\"paid_but_then_too_late\":null}");
 	operator_expect(sandbox, 0, "rule test --tenant t --timeout 5m --json",
 		"\"new_timeout\":\"5m\",\"paid_but_then_too_late\":3}");
 	operator_expect(sandbox, 0, "rule test --tenant t --timeout never --json",
 		"\"new_timeout\":\"never\",\"paid_but_then_too_late\":0}");
-	operator_expect(sandbox, 0, "rule test --tenant n --json", "\"with_this_timeout\":1,");
+	operator_expect(sandbox, 0, "rule test --tenant n --json", "\"of_this_rule\":1,");
 	operator_expect(sandbox, 0, "rule test --tenant t --since 3d --json",
-		"\"since\":\"3d\",\"orders\":11,\"with_this_timeout\":9,");
+		"\"since\":\"3d\",\"orders\":11,\"of_this_rule\":9,");
 	operator_expect(sandbox, 0, "rule test", "timeout");
 	query_run(query, "DELETE FROM t_timeout_rule WHERE tenant IS NULL");
 	operator_expect(sandbox, 0, "rule test --tenant x", "no rule matches");
 	operator_expect(sandbox, 0, "rule test --tenant x --json", "\"rule\":null,");
+	operator_expect(sandbox, 0, "rule test --tenant x --json", "\"of_this_rule\":0,");
+	query_run(query, "UPDATE t_order SET rule_id = NULL WHERE order_no = 'N1'");
+	operator_expect(sandbox, 0, "rule test --tenant x --json", "\"of_this_rule\":1,");
 	query_expect(query, "0", "SELECT COUNT(*) FROM t_operator_audit");
+}
+END_TEST
+
+START_TEST(a_dry_run_shows_which_later_orders_change)
+{
+	query_run(query, "INSERT INTO t_timeout_rule(tenant, channel, timeout_seconds) VALUES "
+			 "(NULL, NULL, 60), ('t', NULL, 600), ('t', 'app', 0)");
+	insert_orders();
+	operator_expect(sandbox, 0, "rule add --tenant t --timeout 5m --dry-run --plain",
+		"takes from\t2\tt\t-\t-\t-\t0\t10m\t");
+	operator_expect(
+		sandbox, 0, "rule add --tenant t --timeout 5m --dry-run --plain", "Z\t-\t8\n");
+	operator_expect(sandbox, 0, "rule add --tenant t --timeout 5m --dry-run --plain",
+		"loses to\t3\tt\tapp\t-\t-\t0\tnever\t");
+	operator_expect(sandbox, 0, "rule add --tenant t --timeout 5m --dry-run",
+		"orders that exist keep their deadline");
+	operator_expect(sandbox, 0, "rule add --tenant t --timeout 5m --dry-run --json -q",
+		"\"loses_to\":[{\"id\":\"3\"");
+	operator_expect(sandbox, EXIT_STATUS_USAGE,
+		"rule add --timeout 5m --until 2020-01-01T00:00Z --dry-run", "before it begins");
+	operator_expect(sandbox, 0, "rule expire 2 --dry-run --plain", "taken over by\t1\t-\t");
+	operator_expect(sandbox, 0, "rule expire 1 --dry-run", "never times out");
+	operator_expect(sandbox, 0, "rule expire 2 --dry-run --json", "\"orders_24h\":8}");
+	operator_expect(
+		sandbox, EXIT_STATUS_NOT_FOUND, "rule expire 9 --dry-run", "there is no rule 9");
+	query_expect(query, "3 3 0",
+		"SELECT COUNT(*), SUM(valid_to IS NULL), (SELECT COUNT(*) FROM t_operator_audit) "
+		"FROM t_timeout_rule");
+}
+END_TEST
+
+START_TEST(a_list_counts_what_each_rule_decided_in_a_day)
+{
+	query_run(query, "INSERT INTO t_timeout_rule(tenant, timeout_seconds) VALUES (NULL, 60), "
+			 "('t', 600), ('n', 0)");
+	insert_orders();
+	operator_expect(sandbox, 0, "list rules --plain", "\tin force\t8\n");
+	operator_expect(sandbox, 0, "rule list --json", "\"orders_24h\":0}]");
+	query_run(query, "RENAME TABLE t_order TO t_real; CREATE VIEW t_order AS SELECT id, "
+			 "IF(SLEEP(1) = 0, created_at, NULL) AS created_at, rule_id FROM t_real");
+	operator_expect(sandbox, 0, "list rules --plain", "\tin force\tunknown\n");
+	operator_expect(sandbox, 0, "rule list --json", "\"orders_24h\":null}]");
 }
 END_TEST
 
@@ -244,6 +290,8 @@ int main(void)
 		a_rule_in_force_is_ended_and_never_edited,
 		a_list_shows_the_best_first_and_what_is_over_only_when_asked,
 		a_test_shows_the_rule_and_what_another_one_would_change,
+		a_dry_run_shows_which_later_orders_change,
+		a_list_counts_what_each_rule_decided_in_a_day,
 		a_running_gateway_follows_a_new_rule_within_five_seconds,
 	};
 

@@ -121,19 +121,27 @@ const struct api_answer *console_call(struct console_run *console, const char *p
 			.method = "POST", .path = path, .headers = lines, .body = json });
 }
 
-/* The value of a hidden field behind place. */
-static void take_hidden(const char *place, const char *name, char value_out[256])
+/* The value of a hidden field of the form that begins at place; false: it has no such field. */
+static bool find_hidden(const char *place, const char *name, char value_out[256])
 {
 	char start[64];
 
 	(void)text_format(start, sizeof(start), "name=\"%s\" value=\"", name);
 	const char *found = strstr(place, start);
-	ck_assert_msg(found != NULL, "no hidden field %s", name);
+	const char *end = strstr(place, "</form>");
+	if (found == NULL || (end != NULL && found > end))
+		return false;
 	found += strlen(start);
 	size_t size = strcspn(found, "\"");
 	ck_assert_uint_lt(size, 256);
 	memcpy(value_out, found, size);
 	value_out[size] = '\0';
+	return true;
+}
+
+static void take_hidden(const char *place, const char *name, char value_out[256])
+{
+	ck_assert_msg(find_hidden(place, name, value_out), "no hidden field %s", name);
 }
 
 void console_take_form(struct console_run *console, const char *person, const char *page,
@@ -143,14 +151,22 @@ void console_take_form(struct console_run *console, const char *person, const ch
 	char action[256];
 	char token[256];
 	char id[256];
+	char rule_set[256];
 
 	console_expect(answer, 200, "");
-	(void)text_format(action, sizeof(action), "action=\"%s\"", path);
+	(void)text_format(action, sizeof(action), "method=\"post\" action=\"%s\"", path);
 	const char *form = strstr(answer->body, action);
 	ck_assert_msg(form != NULL, "no form to %s: %.2000s", path, answer->body);
 	take_hidden(form, "csrf", token);
 	take_hidden(form, "request_id", id);
 	(void)text_format(fields_out, CONSOLE_TEXT_SIZE, "csrf=%s&request_id=%s", token, id);
+	/* What was shown, where a page sends it along. */
+	if (find_hidden(form, "rule_set", rule_set)) {
+		size_t used = strlen(fields_out);
+
+		(void)text_format(
+			fields_out + used, CONSOLE_TEXT_SIZE - used, "&rule_set=%s", rule_set);
+	}
 }
 
 const struct api_answer *console_submit(struct console_run *console, const char *person,
