@@ -81,18 +81,19 @@ static bool take_rows(struct bulk_job *job, const struct listing_page *page)
 }
 
 /* The rows that are still as they were shown.  CONFLICT: there are more than those. */
-static enum result fill(
-	struct db *db, struct bulk_selection *selection, struct bulk_job *job, struct error *error)
+static enum result fill(struct db *db, const struct bulk_selection *selection, struct bulk_job *job,
+	struct error *error)
 {
-	struct listing_request *request = &selection->list.request;
+	struct listing_request request = selection->list.request;
 	char place[LISTING_CURSOR_SIZE] = "";
 	bool has_room = true;
 
-	request->limit = LISTING_PAGE_MAX;
-	request->after = place;
+	request.limit = LISTING_PAGE_MAX;
+	request.after = place;
 	do {
 		struct listing_page *page = NULL;
-		enum result result = listing_read(db, listing_find("tasks"), request, &page, error);
+		enum result result =
+			listing_read(db, listing_find("tasks"), &request, &page, error);
 
 		if (result != RESULT_OK)
 			return result;

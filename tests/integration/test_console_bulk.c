@@ -196,7 +196,8 @@ static void replace(char *text, const char *old, const char *new)
 	char *place = strstr(text, old);
 
 	ck_assert_msg(place != NULL && strlen(old) == strlen(new), "no %s in %s", old, text);
-	memcpy(place, new, strlen(new));
+	for (size_t i = 0; new[i] != '\0'; i++)
+		place[i] = new[i];
 }
 
 START_TEST(a_selection_is_good_for_its_person_and_as_it_was_signed)
@@ -255,7 +256,7 @@ START_TEST(it_takes_twenty_rows_a_second)
 		"SELECT TIMESTAMPDIFF(MICROSECOND, MIN(at), MAX(at)) DIV 1000 FROM "
 		"t_operator_audit WHERE bulk_id = '%s'",
 		location + strlen("/bulk/"));
-	ck_assert_int_ge(took_ms, 40 * 50);
+	ck_assert_int_ge(took_ms, 2000);
 	/* Their calls are spread over that time. */
 	ck_assert_int_gt(query_number(query, "SELECT COUNT(DISTINCT next_retry_at) FROM "
 					     "t_compensation"),

@@ -45,7 +45,8 @@ static unsigned int send_body(size_t size)
 	char *body = memory_allocate(size + 1);
 
 	memset(body, 'a', size);
-	memcpy(body, "x=", 2);
+	body[0] = 'x';
+	body[1] = '=';
 	unsigned int status = console_post(&console, "olga",
 		&(struct console_form){ .path = "/tasks/1/requeue", .fields = body })
 				      ->status;
