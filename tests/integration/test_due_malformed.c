@@ -301,8 +301,10 @@ static void change_parked(const char *command)
 
 static bool has_tried_again(void *context)
 {
+	const size_t once = ARRAY_LENGTH(all_malformed);
+
 	(void)context;
-	return daemon_metric(&consumer, SETTLED("parked")) > ARRAY_LENGTH(all_malformed);
+	return daemon_metric(&consumer, SETTLED("parked")) > (double)once;
 }
 
 START_TEST(a_parked_queue_that_is_away_stops_no_close)
