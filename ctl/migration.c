@@ -18,20 +18,7 @@ const char *const migration_state_names[] = { "pending", "applied", "changed", N
 
 enum result migration_lock(struct db *db, uint32_t wait_s, struct error *error)
 {
-	/* A lock name has 64 characters at most; a name that is cut only makes others wait too. */
-	static const char sql[] =
-		"SELECT GET_LOCK(CONCAT('lapse.migrate.', LEFT(DATABASE(), 50)), ?)";
-	const struct db_param params[] = { db_uint(wait_s) };
-	struct db_rows *rows = NULL;
-
-	enum result result = db_query(db, sql, params, ARRAY_LENGTH(params), &rows, error);
-	if (result == RESULT_OK) {
-		bool is_ours = db_rows_next(rows) && db_rows_uint(rows, 0) == 1;
-
-		result = is_ours ? RESULT_OK : RESULT_NONE;
-	}
-	db_rows_destroy(&rows);
-	return error_context(result, error, "take the migration lock");
+	return db_take_lock(db, "lapse.migrate", wait_s, error);
 }
 
 enum result migration_prepare(struct db *db, struct error *error)

@@ -100,6 +100,10 @@ MUST_USE enum result db_commit(struct db *db, struct error *error);
 /* Never fails: when the server does not answer, the connection is dropped, which rolls back too. */
 void db_rollback(struct db *db);
 
+/* Takes the lock "<name>.<schema>", at most 64 characters, which ends with the connection.  NONE:
+ * another one has held it for wait_s. */
+MUST_USE enum result db_take_lock(
+	struct db *db, const char *name, uint32_t wait_s, struct error *error);
 /* One statement; changed_out (may be NULL) is the number of rows changed, not matched. */
 MUST_USE enum result db_execute(struct db *db, const char *sql, const struct db_param *params,
 	size_t param_count, uint64_t *changed_out, struct error *error);

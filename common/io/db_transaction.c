@@ -70,3 +70,18 @@ enum result db_group_end(struct db *db, struct error *error)
 		return error_set(RESULT_CONFLICT, error, "the common transaction is lost");
 	return error_context(db_run(db, "COMMIT", error), error, "commit a group");
 }
+
+/* A name that is cut only makes others wait too. */
+enum result db_take_lock(struct db *db, const char *name, uint32_t wait_s, struct error *error)
+{
+	static const char sql[] = "SELECT GET_LOCK(LEFT(CONCAT(?, '.', DATABASE()), 64), ?)";
+	const struct db_param params[] = { db_text(name), db_uint(wait_s) };
+	struct db_rows *rows = NULL;
+	enum result result = db_query(db, sql, params, ARRAY_LENGTH(params), &rows, error);
+	bool is_ours = result == RESULT_OK && db_rows_next(rows) && db_rows_uint(rows, 0) == 1;
+
+	db_rows_destroy(&rows);
+	return result == RESULT_OK && !is_ours
+		       ? RESULT_NONE
+		       : error_context(result, error, "take the lock %s", name);
+}

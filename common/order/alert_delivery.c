@@ -44,14 +44,7 @@ struct choice {
 
 enum result alert_lock(struct db *db, struct error *error)
 {
-	static const char sql[] =
-		"SELECT GET_LOCK(LEFT(CONCAT('lapse.alerts.', DATABASE()), 64), 0)";
-	struct db_rows *rows = NULL;
-	enum result result = db_query(db, sql, NULL, 0, &rows, error);
-	bool is_ours = result == RESULT_OK && db_rows_next(rows) && db_rows_uint(rows, 0) == 1;
-
-	db_rows_destroy(&rows);
-	return result == RESULT_OK && !is_ours ? RESULT_NONE : result;
+	return db_take_lock(db, "lapse.alerts", 0, error);
 }
 
 enum result alert_end_leases(struct db *db, const char *lease_token, struct error *error)

@@ -141,17 +141,11 @@ static void note_leader(struct snapshot *snapshot)
 /* The server gives the lock back by itself when the connection ends. */
 static enum result take_lock(struct snapshot *snapshot, struct error *error)
 {
-	static const char sql[] =
-		"SELECT GET_LOCK(LEFT(CONCAT('lapse.snapshot.', DATABASE()), 64), 0)";
-	struct db_rows *rows = NULL;
-
 	if (snapshot_is_leader(snapshot))
 		return RESULT_OK;
-	enum result result = db_query(snapshot->db, sql, NULL, 0, &rows, error);
-	bool has_lock = result == RESULT_OK && db_rows_next(rows) && db_rows_uint(rows, 0) == 1;
-	snapshot->lock_epoch = has_lock ? db_epoch(snapshot->db) : 0;
-	db_rows_destroy(&rows);
-	return result;
+	enum result result = db_take_lock(snapshot->db, "lapse.snapshot", 0, error);
+	snapshot->lock_epoch = result == RESULT_OK ? db_epoch(snapshot->db) : 0;
+	return result == RESULT_NONE ? RESULT_OK : result;
 }
 
 /* The first part connects; without it the others say what it said. */
