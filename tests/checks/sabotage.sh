@@ -52,35 +52,7 @@ restore() {
 names() { awk '$1 == "mutation" { print $2 }' "$LIST"; }
 
 # Each text must be there exactly once.
-mutate() {
-	perl -e '
-		use strict;
-		use warnings;
-
-		my ($list, $wanted) = @ARGV;
-		my ($name, $file, $part, $old, $new) = ("", "", "", "", "");
-		open(my $in, "<", $list) or die "$list: $!\n";
-		while (my $line = <$in>) {
-			if ($part eq "" && $line =~ /^mutation\s+(\S+)/) { $name = $1; }
-			elsif ($part eq "" && $line =~ /^file\s+(\S+)/) { $file = $1; }
-			elsif ($line eq "<<<\n") { ($part, $old, $new) = ("old", "", ""); }
-			elsif ($line eq "===\n") { $part = "new"; }
-			elsif ($line eq ">>>\n") { change() if $name eq $wanted; $part = ""; }
-			elsif ($part eq "old") { $old .= $line; }
-			elsif ($part eq "new") { $new .= $line; }
-		}
-		sub change {
-			open(my $source, "<", $file) or die "$file: $!\n";
-			my $text = join("", <$source>);
-			close($source);
-			my $count = () = $text =~ /\Q$old\E/g;
-			die "$file holds the text $count times\n" if $count != 1;
-			$text =~ s/\Q$old\E/$new/;
-			open($source, ">", $file) or die "$file: $!\n";
-			print $source $text;
-			close($source) or die "$file: $!\n";
-		}' "$LIST" "$1"
-}
+mutate() { perl tests/checks/lib/mutate.pl "$LIST" "$1"; }
 
 # The programs, and the test programs whose names match.
 build() {
