@@ -109,8 +109,10 @@ static enum result put_off_again(struct flight *flight, struct db *db, const str
 {
 	const char *reason = find_reason(flight, group);
 
-	log_warn(log_event("rows_not_published"), log_uint("rows", rows->count),
-		log_uint("attempts", group->attempts + 1), log_text("reason", reason));
+	if (log_is_worth_repeating(&flight->put_off_count))
+		log_warn(log_event("rows_not_published"), log_uint("rows", rows->count),
+			log_uint("attempts", group->attempts + 1), log_text("reason", reason),
+			log_uint("count", flight->put_off_count));
 	return outbox_put_off(db, rows,
 		backoff_delay_ms(group->attempts, AGAIN_BASE_MS, AGAIN_CAP_MS), reason, error);
 }
@@ -168,13 +170,18 @@ static enum result write_again(
 	struct flight *flight, const struct flight_writer *writer, struct error *error)
 {
 	enum result result = RESULT_OK;
+	bool have_all_gone = true;
 
 	for (size_t i = 0; i < flight->batch->count && result == RESULT_OK; i++) {
 		const struct group group = { FLIGHT_FATE_AGAIN, flight->batch->rows[i].attempts };
 
-		if (flight->rows[i].fate == FLIGHT_FATE_AGAIN)
-			result = write_group(flight, writer, &group, error);
+		if (flight->rows[i].fate != FLIGHT_FATE_AGAIN)
+			continue;
+		have_all_gone = false;
+		result = write_group(flight, writer, &group, error);
 	}
+	if (have_all_gone)
+		flight->put_off_count = 0;
 	return result;
 }
 

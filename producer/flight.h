@@ -32,6 +32,7 @@ struct flight {
 	struct flight_row *rows;
 	size_t open; /* rows with open messages */
 	uint64_t start_ms;
+	uint64_t put_off_count; /* since all rows went, also over batches: folds the log */
 };
 
 /* Takes the batch over; every row starts as SENT with nothing open. */

@@ -109,7 +109,7 @@ enum result outbox_mark_failed(struct db *db, const char *lease_token, const str
 
 /* ---- the tests */
 
-static void set_up(void)
+static void start(void)
 {
 	struct outbox_batch *batch = memory_allocate(sizeof(*batch));
 
@@ -119,6 +119,12 @@ static void set_up(void)
 	for (size_t i = 0; i < ROWS; i++)
 		batch->rows[i].id = i + 1;
 	flight_start(&flight, batch, 1000);
+}
+
+static void set_up(void)
+{
+	flight.put_off_count = 0;
+	start();
 	told[0] = '\0';
 	next_result = RESULT_OK;
 	locked_id = 0;
@@ -254,6 +260,21 @@ START_TEST(a_lone_locked_row_does_not_stop_the_loop)
 }
 END_TEST
 
+/* The first, the tenth, the hundredth in a row is told. */
+START_TEST(refusals_in_a_row_are_counted_until_all_goes)
+{
+	for (uint64_t i = 1; i <= 3; i++) {
+		flight_set_fate(&flight, 0, FLIGHT_FATE_AGAIN, "nacked");
+		ck_assert_int_eq(settle(0), RESULT_OK);
+		ck_assert_uint_eq(flight.put_off_count, i);
+		flight_end(&flight);
+		start();
+	}
+	ck_assert_int_eq(settle(0), RESULT_OK);
+	ck_assert_uint_eq(flight.put_off_count, 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -266,6 +287,7 @@ int main(void)
 		a_second_settle_writes_only_what_is_missing,
 		a_locked_row_is_left_to_its_lease,
 		a_lone_locked_row_does_not_stop_the_loop,
+		refusals_in_a_row_are_counted_until_all_goes,
 	};
 	const struct runner_fixture fixture = { set_up, tear_down };
 
