@@ -22,7 +22,7 @@ static void format_path(uint64_t id, const char *ending, char path[PATH_SIZE])
 }
 
 /* The address leaves the console; it is the operator's own, from the settings. */
-void alert_page_write_acts(const struct visit *visit, struct html *html)
+static void write_runbook(const struct visit *visit, struct html *html)
 {
 	const char *runbook = visit->context->settings->runbook_url;
 
@@ -32,6 +32,15 @@ void alert_page_write_acts(const struct visit *visit, struct html *html)
 	html_open(html, "p", "class", "acts", HTML_END);
 	html_link(html, runbook, say(visit, PHRASE("Runbook")));
 	html_close(html, "p");
+}
+
+void alert_page_write_acts(const struct visit *visit, struct html *html)
+{
+	write_runbook(visit, html);
+	if (!visit_may(visit, ROLE_ADMIN))
+		return;
+	page_form(visit, html, "/alerts/test");
+	page_form_end(visit, html, "button", PHRASE("Send a test alert"));
 }
 
 void alert_page_write_row_acts(
@@ -116,4 +125,19 @@ void alert_page_resend(struct visit *visit)
 	enum result result = act_resend_alert(db, id, &actor.actor, &outcome, &error);
 	format_path(id, "", path);
 	ledger_answer(visit, "resend", path, result, &outcome, &error);
+}
+
+void alert_page_test(struct visit *visit)
+{
+	struct act_result outcome = { .words = "" };
+	struct error error = { .text = "" };
+	struct ledger_actor actor;
+
+	if (!ledger_actor(visit, &actor))
+		return;
+	struct db *db = ledger_open(visit);
+	if (db == NULL)
+		return;
+	enum result result = act_test_alerts(db, &actor.actor, &outcome, &error);
+	ledger_answer(visit, "test", "/alerts", result, &outcome, &error);
 }

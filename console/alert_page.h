@@ -17,5 +17,6 @@ void alert_page_write_row_acts(
 void alert_page_ask_silence(struct visit *visit);
 void alert_page_silence(struct visit *visit);
 void alert_page_resend(struct visit *visit);
+void alert_page_test(struct visit *visit);
 
 #endif

@@ -193,6 +193,7 @@ const struct phrase phrases[] = {
 	{ "Rules", "规则" },
 	{ "Runbook", "操作手册" },
 	{ "Select", "选择" },
+	{ "Send a test alert", "发送测试告警" },
 	{ "Send again", "重新发送" },
 	{ "Show all", "显示全部" },
 	{ "Show what it changes", "显示会改变什么" },

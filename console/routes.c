@@ -73,6 +73,7 @@ const struct route routes[] = {
 	{ "POST", "/rules/*/end", "/rules/{id}/end", ROLE_VIEWER, rule_page_end },
 	LIST("/rules", "id", ROLE_VIEWER),
 
+	{ "POST", "/alerts/test", "/alerts/test", ROLE_VIEWER, alert_page_test },
 	{ "GET", "/alerts/*/silence", "/alerts/{id}/silence", ROLE_OPERATOR,
 		alert_page_ask_silence },
 	{ "POST", "/alerts/*/silence", "/alerts/{id}/silence", ROLE_VIEWER, alert_page_silence },

@@ -138,3 +138,68 @@ enum result act_resend_alert(struct db *db, uint64_t alert_id, const struct audi
 
 	return run(&act, "resend", db, actor, result_out, error);
 }
+
+static enum result find_test(struct db *db, bool *is_firing_out, struct error *error)
+{
+	static const char sql[] = "SELECT state = 'FIRING' FROM t_alert WHERE kind = 'THRESHOLD' "
+				  "AND ref = '" ALERT_TEST_REF "' FOR UPDATE";
+	struct db_rows *rows = NULL;
+	enum result result = db_query(db, sql, NULL, 0, &rows, error);
+
+	*is_firing_out = db_rows_next(rows) && db_rows_uint(rows, 0) != 0;
+	db_rows_destroy(&rows);
+	return result == RESULT_NONE ? RESULT_OK : result;
+}
+
+static enum result raise_test(const struct act_run *run, struct error *error)
+{
+	char description[ALERT_TEXT_SIZE];
+	const struct alert_notice notice = {
+		.kind = ALERT_KIND_THRESHOLD,
+		.severity = ALERT_SEVERITY_INFO,
+		.ref = ALERT_TEST_REF,
+		.summary = "a test of the alert targets, nothing is wrong",
+		.description = description,
+	};
+	const struct act_trace trace = { .after_json = "{\"state\":\"FIRING\"}" };
+
+	(void)text_format(description, sizeof(description),
+		"asked for by %s, over by itself in a minute", run->actor->actor);
+	enum result result = alert_raise(run->db, &notice, error);
+	return result == RESULT_OK ? act_record(run, &trace, error) : result;
+}
+
+static enum result carry_out_test(void *context, struct error *error)
+{
+	static const struct act_trace trace = { .before_json = "{\"state\":\"FIRING\"}" };
+	const struct act_run *run = context;
+	bool is_firing = false;
+	enum result result = db_begin(run->db, error);
+
+	if (result == RESULT_OK)
+		result = find_test(run->db, &is_firing, error);
+	if (result == RESULT_OK && is_firing) {
+		result = act_record_conflict(run, &trace,
+			"the last test is firing still; it is over a minute after it began", error);
+	} else if (result == RESULT_OK) {
+		result = raise_test(run, error);
+		if (result == RESULT_OK)
+			result = db_commit(run->db, error);
+	}
+	db_rollback(run->db); /* does nothing after a commit */
+	return result;
+}
+
+enum result act_test_alerts(struct db *db, const struct audit_actor *actor,
+	struct act_result *result_out, struct error *error)
+{
+	struct act_run run = { .db = db,
+		.actor = actor,
+		.action = "test",
+		.target_type = "alert",
+		.target_id = ALERT_TEST_REF,
+		.carry_out = carry_out_test };
+
+	run.context = &run;
+	return act_run(&run, result_out, error);
+}

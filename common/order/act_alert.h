@@ -1,5 +1,6 @@
 /*
- * act_alert - what an operator may do with an alert: silence it for a while, or send it again.
+ * act_alert - what may be done with alerts by hand: silence one for a while, send one again, raise
+ * one to see whether it arrives.
  */
 #ifndef COMMON_ORDER_ACT_ALERT_H
 #define COMMON_ORDER_ACT_ALERT_H
@@ -27,5 +28,12 @@ MUST_USE enum result act_silence_alert(struct db *db, const struct act_silence *
 /* Tells all targets again, now, what the alert is. */
 MUST_USE enum result act_resend_alert(struct db *db, uint64_t alert_id,
 	const struct audit_actor *actor, struct act_result *result_out, struct error *error);
+
+/*
+ * Raises THRESHOLD LapseTest, which goes the way of every alert to every target, and is resolved by
+ * itself (alert_resolve_cured) a minute later.  CONFLICT while the last one fires.
+ */
+MUST_USE enum result act_test_alerts(struct db *db, const struct audit_actor *actor,
+	struct act_result *result_out, struct error *error);
 
 #endif

@@ -154,6 +154,8 @@ static const char *const cured_sql[] = {
 	"UPDATE t_alert SET " RESOLVED_COLUMNS
 	"WHERE kind = 'OUTBOX_FAILED' AND " FIRING_FOR_A_WHILE "NOT EXISTS (SELECT 1 FROM "
 	"t_outbox_event e WHERE e.id = " ID_OF_REF " AND e.status = 'FAILED')",
+	"UPDATE t_alert SET " RESOLVED_COLUMNS "WHERE kind = 'THRESHOLD' AND " FIRING_FOR_A_WHILE
+	"ref = '" ALERT_TEST_REF "'",
 };
 
 enum result alert_resolve_cured(struct db *db, uint64_t *count_out, struct error *error)

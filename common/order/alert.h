@@ -39,6 +39,9 @@ extern const char *const alert_delivery_state_names[];
 /* "LapseTaskDead" for TASK_DEAD and so on; of a THRESHOLD the ref is the name. */
 extern const char *const alert_rule_names[];
 
+/* The THRESHOLD that somebody raises to see whether alerts arrive. */
+#define ALERT_TEST_REF "LapseTest"
+
 struct alert_notice {
 	enum alert_kind kind;
 	enum alert_severity severity;

@@ -239,6 +239,35 @@ START_TEST(a_silence_ends_within_a_day_and_only_for_what_fires)
 }
 END_TEST
 
+START_TEST(a_test_alert_rings_once_and_only_for_an_admin)
+{
+	const struct audit_actor anna = acts_actor("admin", "r1");
+	const struct audit_actor again = acts_actor("admin", "r2");
+	const struct audit_actor olga = acts_actor("operator", "r3");
+	struct act_result result;
+
+	ck_assert_int_eq(act_test_alerts(ours.db, &olga, &result, &error), RESULT_OK);
+	acts_expect(&result, ACT_OUTCOME_FORBIDDEN, "admin");
+	query_expect(query, "0", "SELECT COUNT(*) FROM t_alert");
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(act_test_alerts(ours.db, &anna, &result, &error), RESULT_OK);
+		acts_expect(&result, ACT_OUTCOME_DONE, "");
+		ck_assert(result.is_repeat == (i == 1));
+	}
+	ck_assert_int_eq(act_test_alerts(ours.db, &again, &result, &error), RESULT_OK);
+	acts_expect(&result, ACT_OUTCOME_CONFLICT, "firing still");
+	query_expect(query, "THRESHOLD LapseTest info FIRING 1 0 PENDING",
+		"SELECT kind, ref, severity, state, fired_count, repeat_count, delivery_state "
+		"FROM t_alert");
+	query_run(query, "UPDATE t_alert SET state = 'RESOLVED'");
+	const struct audit_actor later = acts_actor("admin", "r4");
+	ck_assert_int_eq(act_test_alerts(ours.db, &later, &result, &error), RESULT_OK);
+	acts_expect(&result, ACT_OUTCOME_DONE, "");
+	query_expect(query, "FIRING 2", "SELECT state, fired_count FROM t_alert");
+	query_expect(query, "refused ok conflict ok", ACTS_AUDIT);
+}
+END_TEST
+
 START_TEST(what_changes_no_row_is_written_down_too)
 {
 	const struct act_note note = { .action = "login",
@@ -269,6 +298,7 @@ int main(void)
 		a_rule_is_changed_only_as_the_rules_were_shown,
 		two_who_saw_the_same_rules_do_not_both_change_them,
 		a_silence_ends_within_a_day_and_only_for_what_fires,
+		a_test_alert_rings_once_and_only_for_an_admin,
 		what_changes_no_row_is_written_down_too,
 	};
 

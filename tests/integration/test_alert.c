@@ -240,11 +240,12 @@ START_TEST(what_is_well_again_is_resolved)
 		"(SELECT 'TASK_DEAD' kind, '1' ref UNION SELECT 'TASK_DEAD', '2' UNION "
 		"SELECT 'TASK_DEAD', '3' UNION SELECT 'ORDER_STUCK', 'A' UNION "
 		"SELECT 'ORDER_STUCK', 'B' UNION SELECT 'OUTBOX_FAILED', '1' UNION "
-		"SELECT 'OUTBOX_FAILED', '2' UNION SELECT 'THRESHOLD', 'LapseOverdue') x;"
+		"SELECT 'OUTBOX_FAILED', '2' UNION SELECT 'THRESHOLD', 'LapseOverdue' UNION "
+		"SELECT 'THRESHOLD', 'LapseTest') x;"
 		"INSERT INTO t_alert (kind, ref, severity, labels, annotations) VALUES "
 		"('TASK_DEAD', 'just now', 'info', '{}', '{}')");
 	ck_assert_msg(alert_resolve_cured(ours.db, &count, &error) == RESULT_OK, "%s", error.text);
-	ck_assert_uint_eq(count, 4);
+	ck_assert_uint_eq(count, 5);
 	query_expect(query,
 		"TASK_DEAD:1,TASK_DEAD:just now,ORDER_STUCK:A,OUTBOX_FAILED:1,"
 		"THRESHOLD:LapseOverdue",

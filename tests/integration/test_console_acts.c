@@ -240,6 +240,19 @@ START_TEST(an_outbox_row_is_replayed_and_rules_and_silences_are_kept)
 }
 END_TEST
 
+START_TEST(a_test_alert_is_sent_by_an_admin)
+{
+	ck_assert_ptr_null(strstr(console_get(&console, "olga", "/alerts")->body, "/alerts/test"));
+	expect_done(console_submit(&console, "anna", "/alerts", "/alerts/test", ""), "anna",
+		"test alert LapseTest</strong>: ok");
+	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_alert WHERE ref = "
+					     "'LapseTest' AND state = 'FIRING'"),
+		1);
+	console_expect(console_submit(&console, "anna", "/alerts", "/alerts/test", ""), 409,
+		"firing still");
+}
+END_TEST
+
 int main(void)
 {
 	const struct runner_fixture fixture = { set_up, tear_down };
@@ -253,6 +266,7 @@ int main(void)
 		a_selection_says_what_became_of_each,
 		a_ticked_task_that_died_again_is_left_alone,
 		an_outbox_row_is_replayed_and_rules_and_silences_are_kept,
+		a_test_alert_is_sent_by_an_admin,
 	};
 
 	sandbox_need_servers();
