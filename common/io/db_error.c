@@ -43,6 +43,8 @@ static const unsigned int server_trouble[] = {
 	1615 /* a table changed again and again while a statement was prepared */,
 	1665 /* statement-based log under READ COMMITTED */,
 	1176 /* an index we name is not there */,
+	1710 /* a trigger cannot be read, as after a start or a freeze that was cut short, */,
+	1711 /* an unknown one */,
 	1969 /* statement limit, MariaDB */,
 	3024 /* statement limit, MySQL */,
 	3100 /* hook refused the commit: group replication */,

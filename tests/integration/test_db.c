@@ -195,6 +195,17 @@ START_TEST(errors_are_sorted_by_what_to_do_next)
 }
 END_TEST
 
+/* Read while the server starts or thaws, a trigger may be unreadable for a while: no fault of the
+ * row that fires it. */
+START_TEST(a_trigger_that_cannot_be_read_is_waited_for)
+{
+	expect(db_run(direct.db, "SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = 1710", &error),
+		RESULT_TEMPORARY);
+	expect(db_run(direct.db, "SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = 1711", &error),
+		RESULT_TEMPORARY);
+}
+END_TEST
+
 START_TEST(a_failure_in_a_transaction_leaves_nothing_of_it)
 {
 	expect(db_begin(direct.db, &error), RESULT_OK);
@@ -382,6 +393,7 @@ int main(void)
 		a_schema_that_is_missing_or_old_is_waited_for,
 		wrong_addresses_and_passwords_are_temporary,
 		errors_are_sorted_by_what_to_do_next,
+		a_trigger_that_cannot_be_read_is_waited_for,
 		a_failure_in_a_transaction_leaves_nothing_of_it,
 		a_lock_held_too_long_is_a_lost_race,
 		a_session_killed_in_a_transaction_is_dropped,
