@@ -31,7 +31,7 @@ struct shop {
 	/* Reserved and to be inserted; kept until they are. */
 	struct plan_order *ready;
 	size_t ready_count;
-	bool is_in_doubt; /* an insert ended without an answer */
+	bool is_in_doubt; /* their insert ended without an answer: ready stays as it is */
 	/* Due payments; kept until they are made. */
 	struct sales_payment paying[PAY_BATCH_MAX];
 	size_t paying_count;
@@ -115,6 +115,12 @@ static void plan_next(struct shop *shop, struct plan_order *order_out)
 	plan_order(shop->settings, shop->prefix, ++shop->planned, order_out);
 }
 
+/* What is added to a batch in doubt would be taken for a part of its transaction. */
+static bool has_room(const struct shop *shop)
+{
+	return !shop->is_in_doubt && shop->ready_count < shop->settings->batch;
+}
+
 /* Without the product service an order is ready as soon as it is planned. */
 static void plan_orders(struct shop *shop)
 {
@@ -122,7 +128,7 @@ static void plan_orders(struct shop *shop)
 	struct plan_order order;
 
 	if (shop->settings->skips_reserve) {
-		while (shop->planned < wanted && shop->ready_count < shop->settings->batch)
+		while (shop->planned < wanted && has_room(shop))
 			plan_next(shop, &shop->ready[shop->ready_count++]);
 		return;
 	}
@@ -137,8 +143,7 @@ static void take_reserved(struct shop *shop)
 	struct plan_order order;
 	enum reservation_outcome outcome = RESERVATION_OUTCOME_FAILED;
 
-	while (shop->ready_count < shop->settings->batch &&
-		reservation_take(shop->reservation, &order, &outcome)) {
+	while (has_room(shop) && reservation_take(shop->reservation, &order, &outcome)) {
 		switch (outcome) {
 		case RESERVATION_OUTCOME_RESERVED:
 			shop->ready[shop->ready_count++] = order;
@@ -164,7 +169,9 @@ static enum result insert_ready(struct shop *shop, struct error *error)
 		result = sales_find(shop->db, shop->ready[0].order_no, error);
 	if (result == RESULT_NONE)
 		result = sales_insert(shop->db, shop->ready, shop->ready_count, error);
-	shop->is_in_doubt = result == RESULT_TEMPORARY;
+	/* A lost race tells nothing of the insert before. */
+	shop->is_in_doubt =
+		result == RESULT_TEMPORARY || (shop->is_in_doubt && result == RESULT_CONFLICT);
 	return result;
 }
 

@@ -49,7 +49,7 @@ static void cut_commits(enum proxy_place place, const char *prefix)
 	sandbox_set(fleet_sandbox(fleet), "LAPSE_CLOSE_BATCH", "50");
 	sandbox_set(fleet_sandbox(fleet), "LAPSE_SWEEP_BATCH", "50");
 	fleet_feed(fleet, prefix, 800, 500, 3000);
-	proxy_cut_at(mysql, "COMMIT", place, 25);
+	proxy_cut_at(mysql, PROXY_COMMIT, place, 25);
 	fleet_start(fleet);
 	await_cuts(mysql, 25);
 	fleet_check(fleet, &all_is_well);

@@ -106,7 +106,7 @@ START_TEST(a_commit_whose_answer_is_lost_has_happened_once)
 
 	insert_due(50);
 	reopen_through(proxy);
-	proxy_cut_at(proxy, "COMMIT", PROXY_AFTER, 1);
+	proxy_cut_at(proxy, PROXY_COMMIT, PROXY_AFTER, 1);
 	ck_assert_int_eq(close_patiently(50), 1);
 	ck_assert_uint_eq(report.repeats[CLOSE_REPEAT_CONNECTION], 1);
 	for (size_t i = 0; i < 50; i++)
@@ -121,7 +121,7 @@ START_TEST(a_commit_that_never_arrived_is_made_again)
 
 	insert_due(50);
 	reopen_through(proxy);
-	proxy_cut_at(proxy, "COMMIT", PROXY_BEFORE, 1);
+	proxy_cut_at(proxy, PROXY_COMMIT, PROXY_BEFORE, 1);
 	ck_assert_int_eq(close_patiently(50), 1);
 	for (size_t i = 0; i < 50; i++)
 		ck_assert_int_eq(orders[i].outcome, CLOSE_OUTCOME_CLOSED);

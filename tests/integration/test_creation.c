@@ -283,7 +283,7 @@ static void create_over_a_cut_line(enum proxy_place place, enum creation_outcome
 	direct_db_close(&direct);
 	direct_db_open(&direct, sandbox, proxy, options);
 	add_item(order, "SKU-1", 1);
-	proxy_cut_at(proxy, "COMMIT", place, 1);
+	proxy_cut_at(proxy, PROXY_COMMIT, place, 1);
 	ck_assert_int_eq(creation_run(direct.db, order, &got, &error), RESULT_TEMPORARY);
 	direct_db_reconnect(&direct);
 	ck_assert_int_eq(create(), outcome);

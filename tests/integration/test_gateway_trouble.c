@@ -253,13 +253,13 @@ START_TEST(a_lost_answer_of_mysql_loses_and_doubles_nothing)
 				    "\"items\":[{\"sku_id\":\"S\",\"quantity\":1}]}";
 
 	orders_insert_one(query, "A1", HOUR_MS);
-	proxy_cut_at(proxy, "COMMIT", PROXY_AFTER, 1);
+	proxy_cut_at(proxy, PROXY_COMMIT, PROXY_AFTER, 1);
 	expect_put_off(notify("A1", "T1"));
 	gateway_expect(notify("A1", "T1"), 200, "\"outcome\":\"APPLIED\",\"repeated\":true");
-	proxy_cut_at(proxy, "COMMIT", PROXY_AFTER, 1);
+	proxy_cut_at(proxy, PROXY_COMMIT, PROXY_AFTER, 1);
 	expect_put_off(api_client_post(gateway.client, "/v1/orders", order));
 	gateway_expect(api_client_post(gateway.client, "/v1/orders", order), 200, "A2");
-	proxy_cut_at(proxy, "COMMIT", PROXY_AFTER, 1);
+	proxy_cut_at(proxy, PROXY_COMMIT, PROXY_AFTER, 1);
 	expect_put_off(api_client_post(gateway.client, "/v1/orders/A2/cancel", NULL));
 	gateway_expect(
 		api_client_post(gateway.client, "/v1/orders/A2/cancel", NULL), 409, "CLOSED");

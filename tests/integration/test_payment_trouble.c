@@ -216,7 +216,7 @@ static void pay_over_a_cut_line(enum proxy_place place)
 	direct_db_open(&direct, sandbox, proxy, NULL);
 	static const char *const order_numbers[] = { "A1", "A2", "NOBODY" };
 	for (size_t i = 0; i < ARRAY_LENGTH(order_numbers); i++) {
-		proxy_cut_at(proxy, "COMMIT", place, 1);
+		proxy_cut_at(proxy, PROXY_COMMIT, place, 1);
 		ck_assert_int_eq(try_pay(direct.db, order_numbers[i], order_numbers[i], &judged),
 			RESULT_TEMPORARY);
 		direct_db_reconnect(&direct);

@@ -286,7 +286,7 @@ START_TEST(a_commit_whose_answer_is_lost_is_run_again)
 			      .sku_id = "SKU-410", .mode = HTTP_STUB_STATUS, .status = 410 });
 	tasks_insert(query, &(struct tasks_plan){ .prefix = "A", .sku = "SKU-1", .count = 40 });
 	tasks_insert_one(query, "B", "SKU-410");
-	proxy_cut_at(proxy, "COMMIT", PROXY_AFTER, 3);
+	proxy_cut_at(proxy, PROXY_COMMIT, PROXY_AFTER, 3);
 	start();
 	WAIT_UNTIL(nothing_is_open, NULL);
 	ck_assert_int_eq(tasks_count(query, "DONE"), 40);

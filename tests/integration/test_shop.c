@@ -96,12 +96,12 @@ START_TEST(orders_are_the_three_inserts)
 }
 END_TEST
 
-static void expect_no_doubles(enum proxy_place place)
+static void expect_no_doubles(enum proxy_place place, const char *rate)
 {
-	static const char *const words[] = { "--no-reserve", "--orders=250", "--rate=max",
-		"--timeout=1h", "--pay", "0", "--batch", "50", NULL };
+	const char *const words[] = { "--no-reserve", "--orders=250", rate, "--timeout=1h", "--pay",
+		"0", "--batch", "50", NULL };
 
-	proxy_cut_at(proxy, "COMMIT", place, 2);
+	proxy_cut_at(proxy, PROXY_COMMIT, place, 2);
 	shop(words);
 	ck_assert_uint_eq(proxy_count_cuts(proxy), 2);
 	expect_whole_orders(ORDERS);
@@ -109,13 +109,20 @@ static void expect_no_doubles(enum proxy_place place)
 
 START_TEST(a_cut_before_the_commit_loses_no_order)
 {
-	expect_no_doubles(PROXY_BEFORE);
+	expect_no_doubles(PROXY_BEFORE, "--rate=max");
 }
 END_TEST
 
 START_TEST(a_cut_behind_the_commit_doubles_no_order)
 {
-	expect_no_doubles(PROXY_AFTER);
+	expect_no_doubles(PROXY_AFTER, "--rate=max");
+}
+END_TEST
+
+/* They were not in the transaction of which nobody knows, and go with the next. */
+START_TEST(orders_that_become_ready_meanwhile_are_not_taken_for_inserted)
+{
+	expect_no_doubles(PROXY_AFTER, "--rate=400");
 }
 END_TEST
 
@@ -149,7 +156,7 @@ START_TEST(a_payment_whose_answer_was_lost_is_made_once)
 
 	WAIT_UNTIL(order_is_there, NULL);
 	/* The commit that comes next is that of the payment. */
-	proxy_cut_at(proxy, "COMMIT", PROXY_AFTER, 1);
+	proxy_cut_at(proxy, PROXY_COMMIT, PROXY_AFTER, 1);
 	ck_assert_int_eq(process_wait(process, WAIT_LIMIT_MS), 0);
 	ck_assert_uint_eq(proxy_count_cuts(proxy), 1);
 	output = process_output(process);
@@ -219,6 +226,7 @@ int main(void)
 		orders_are_the_three_inserts,
 		a_cut_before_the_commit_loses_no_order,
 		a_cut_behind_the_commit_doubles_no_order,
+		orders_that_become_ready_meanwhile_are_not_taken_for_inserted,
 		no_order_is_paid_at_or_after_its_deadline,
 		a_payment_whose_answer_was_lost_is_made_once,
 		what_is_reserved_is_sold_and_the_rest_goes_back,

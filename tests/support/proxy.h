@@ -34,6 +34,8 @@ enum proxy_place {
 	PROXY_BEFORE, /* the server never sees the text */
 	PROXY_AFTER,  /* the server acts on it, and its answer is lost */
 };
+/* A commit as MySQL's protocol says it, unlike the READ COMMITTED of every new session. */
+#define PROXY_COMMIT "\003COMMIT"
 /* The next count lines that carry the text to the server are reset there; count 0: no more. */
 void proxy_cut_at(struct proxy *proxy, const char *text, enum proxy_place place, uint32_t count);
 /* The line that carries the byte behind so many more to the server is reset there; 0: never. */
