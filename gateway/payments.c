@@ -183,7 +183,7 @@ void payments_settle(struct context *context)
 {
 	static const struct payment_result applied = { .outcome = PAYMENT_OUTCOME_APPLIED };
 	struct payments *payments = context->payments;
-	struct payment_entry entries[HTTPD_GROUP_MAX];
+	struct payment_entry entries[HTTPD_GROUP_MAX] = { { .notice = NULL } };
 
 	apply_set(context, entries);
 	for (size_t i = 0; i < payments->count; i++) {

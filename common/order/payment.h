@@ -34,10 +34,10 @@ enum {
 
 /* Every text is a key (text_is_key) already, and the channel what payment_is_channel says. */
 struct payment_notice {
+	int64_t amount_cents;
 	char channel[PAYMENT_CHANNEL_SIZE];
 	char trade_no[TEXT_KEY_SIZE];
 	char order_no[TEXT_KEY_SIZE];
-	int64_t amount_cents;
 	char currency[PAYMENT_CURRENCY_SIZE];
 };
 

@@ -268,7 +268,7 @@ static const char *const console_acts[][4] = {
 	{ "olga", "/orders/OPEN-1/close", "/orders/OPEN-1/close", "confirm=EN-1&reason=by+phone" },
 	{ "olga", "/orders/OPEN-2/extend", "/orders/OPEN-2/extend", "by=2h&reason=by+phone" },
 	{ "olga", "/outbox/replay?id=1", "/outbox/replay", "id=1" },
-	{ "anna", "/rules/add", "/rules/add", "timeout=15m&reason=a+first+rule" },
+	{ "anna", "/rules/add?timeout=15m", "/rules/add", "timeout=15m&reason=a+first+rule" },
 };
 
 START_TEST(the_console_shows_and_acts_under_its_own_user)
