@@ -250,13 +250,14 @@ static enum result query_new(struct db *db, const struct creation *const *creati
 	struct db_rows **rows_out, struct error *error)
 {
 	struct db_param params[ORDER_VIEW_MAX];
-	size_t size = db_list_size(count);
+	const struct db_list_query query = {
+		.head = ORDER_COLUMNS, .tail = "", .params = params, .count = count
+	};
 
-	REQUIRE(count > 0 && count <= ORDER_VIEW_MAX);
-	for (size_t i = 0; i < size; i++)
-		params[i] = db_text(creations[i < count ? i : count - 1]->order_no);
-	return db_query(
-		db, db_list_sql(db, ORDER_COLUMNS, "", size), params, size, rows_out, error);
+	REQUIRE(count <= ORDER_VIEW_MAX);
+	for (size_t i = 0; i < count; i++)
+		params[i] = db_text(creations[i]->order_no);
+	return db_query_list(db, &query, rows_out, error);
 }
 
 enum result order_view_read_new(struct db *db, const struct creation *const *creations,

@@ -89,6 +89,19 @@ const char *db_list_sql(struct db *db, const char *head, const char *tail, size_
 	return db_condition_sql(db, &condition, size);
 }
 
+enum result db_query_list(struct db *db, const struct db_list_query *query,
+	struct db_rows **rows_out, struct error *error)
+{
+	size_t size = db_list_size(query->count);
+	struct db_param *list = query->params + query->before;
+
+	REQUIRE(query->count > 0);
+	for (size_t i = query->count; i < size; i++)
+		list[i] = list[query->count - 1];
+	return db_query(db, db_list_sql(db, query->head, query->tail, size), query->params,
+		query->before + size, rows_out, error);
+}
+
 static char *write_rows(const char *head, const char *row, size_t size)
 {
 	size_t sql_size = strlen(head) + size * (strlen(row) + 1) + 1;

@@ -7,7 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/result.h"
+
 struct db;
+struct db_param;
+struct db_rows;
 
 enum {
 	DB_LIST_MAX = 5000
@@ -19,6 +23,19 @@ size_t db_list_size(size_t count);
 /* "head(?,?,...)tail" with size placeholders.  Borrowed and constant: the same text for the same
  * head, tail and size. */
 const char *db_list_sql(struct db *db, const char *head, const char *tail, size_t size);
+
+/* A query with a list: head, tail and the values of both head and list. */
+struct db_list_query {
+	const char *head; /* a constant, as tail; ends with "IN " */
+	const char *tail;
+	struct db_param *params; /* before of head, then count; with room for
+				    before + db_list_size(count) */
+	size_t before;
+	size_t count; /* 1 to DB_LIST_MAX */
+};
+/* Repeats the last value in the rest of params.  NONE: no rows. */
+MUST_USE enum result db_query_list(struct db *db, const struct db_list_query *query,
+	struct db_rows **rows_out, struct error *error);
 
 /* The same for a column: "head column IN (?,?,...) tail", or "head (column BETWEEN ? AND ? OR ...)
  * tail" with size ranges.  The parts are constants. */

@@ -138,14 +138,21 @@ static struct close_order *find_order(
 	return found == NULL ? NULL : *found;
 }
 
-static struct db_param *list_order_numbers(
-	struct close_order *const *orders, size_t count, size_t size)
+/* NONE: none of them is there.  head and tail as of db_query_list. */
+static enum result query_orders(struct db *db, const char *head, const char *tail,
+	struct close_order *const *orders, size_t count, struct db_rows **rows_out,
+	struct error *error)
 {
-	struct db_param *params = memory_allocate_array(size, sizeof(*params));
+	struct db_param *params = memory_allocate_array(db_list_size(count), sizeof(*params));
+	const struct db_list_query query = {
+		.head = head, .tail = tail, .params = params, .count = count
+	};
 
-	for (size_t i = 0; i < size; i++)
-		params[i] = db_text(orders[i < count ? i : count - 1]->order_no);
-	return params;
+	for (size_t i = 0; i < count; i++)
+		params[i] = db_text(orders[i]->order_no);
+	enum result result = db_query_list(db, &query, rows_out, error);
+	free(params);
+	return result;
 }
 
 /* Columns 0 to 3 of both ways to choose: id, order_no, lag_ms, now. */
@@ -160,18 +167,13 @@ static enum result choose(struct db *db, const struct close_request *request,
 {
 	static const char head[] =
 		CHOICE " FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ";
-	size_t size = db_list_size(count);
-	struct db_param *params = list_order_numbers(orders, count, size);
-	const char *sql = db_list_sql(db, head,
-		request->reason == CLOSE_REASON_TIMEOUT
-			? " AND status = 'UNPAID' AND expire_time <= UTC_TIMESTAMP(3) "
-			  "ORDER BY id FOR UPDATE SKIP LOCKED"
-			: " AND status = 'UNPAID' ORDER BY id FOR UPDATE SKIP LOCKED",
-		size);
-	enum result result = db_query(db, sql, params, size, rows_out, error);
+	const char *tail = request->reason == CLOSE_REASON_TIMEOUT
+				   ? " AND status = 'UNPAID' AND expire_time <= UTC_TIMESTAMP(3) "
+				     "ORDER BY id FOR UPDATE SKIP LOCKED"
+				   : " AND status = 'UNPAID' ORDER BY id FOR UPDATE SKIP LOCKED";
 
-	free(params);
-	return error_context(result, error, "lock orders");
+	return error_context(
+		query_orders(db, head, tail, orders, count, rows_out, error), error, "lock orders");
 }
 
 /* Takes the next chosen row into winners and order. */
@@ -362,13 +364,9 @@ enum result close_transaction_explain(struct db *db, const struct close_request 
 		"CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), expire_time) / 1000), "
 		"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expire_time) DIV 1000 "
 		"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ";
-	size_t size = db_list_size(count);
-	struct db_param *params = list_order_numbers(orders, count, size);
 	struct db_rows *rows = NULL;
-	enum result result =
-		db_query(db, db_list_sql(db, head, "", size), params, size, &rows, error);
+	enum result result = query_orders(db, head, "", orders, count, &rows, error);
 
-	free(params);
 	if (result != RESULT_OK && result != RESULT_NONE)
 		return error_context(result, error, "read orders");
 	for (size_t i = 0; i < count; i++)

@@ -10,18 +10,19 @@ static enum result find_ids(struct db *db, const struct creation *const *creatio
 	uint64_t ids[CREATION_SET_MAX], struct error *error)
 {
 	struct db_param params[CREATION_SET_MAX];
-	size_t size = db_list_size(count);
+	const struct db_list_query query = {
+		.head = "SELECT id, order_no FROM t_order FORCE INDEX (uk_order_no) "
+			"WHERE order_no IN ",
+		.tail = "",
+		.params = params,
+		.count = count,
+	};
 	struct db_rows *rows = NULL;
 	size_t found = 0;
 
-	for (size_t i = 0; i < size; i++)
-		params[i] = db_text(creations[i < count ? i : count - 1]->order_no);
-	enum result result = db_query(db,
-		db_list_sql(db,
-			"SELECT id, order_no FROM t_order FORCE INDEX (uk_order_no) "
-			"WHERE order_no IN ",
-			"", size),
-		params, size, &rows, error);
+	for (size_t i = 0; i < count; i++)
+		params[i] = db_text(creations[i]->order_no);
+	enum result result = db_query_list(db, &query, &rows, error);
 	while (db_rows_next(rows)) {
 		for (size_t i = 0; i < count; i++) {
 			if (!text_equals(creations[i]->order_no, db_rows_text(rows, 1, NULL)))

@@ -114,27 +114,23 @@ static struct candidate *find_candidate(struct recording *recording, const char 
 		sizeof(*recording->candidates), compare_to_id);
 }
 
-static struct db_param *pad(struct db_param *params, size_t count, size_t size)
-{
-	for (size_t i = count; i < size; i++)
-		params[i] = params[count - 1];
-	return params;
-}
-
 static enum result find_known(struct recording *recording, struct error *error)
 {
-	static const char head[] = "SELECT event_id FROM t_event_consumed "
-				   "WHERE consumer_name = ? AND event_id IN ";
-	size_t count = recording->candidate_count;
-	size_t size = db_list_size(count);
 	struct db_param *params = recording->params;
+	const struct db_list_query query = {
+		.head = "SELECT event_id FROM t_event_consumed "
+			"WHERE consumer_name = ? AND event_id IN ",
+		.tail = "",
+		.params = params,
+		.before = 1,
+		.count = recording->candidate_count,
+	};
 	struct db_rows *rows = NULL;
 
 	params[0] = db_text(recording->name);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < query.count; i++)
 		params[i + 1] = db_text(recording->candidates[i].event->message.event_id);
-	enum result result = db_query(recording->db, db_list_sql(recording->db, head, "", size),
-		pad(params, count + 1, size + 1), size + 1, &rows, error);
+	enum result result = db_query_list(recording->db, &query, &rows, error);
 	while (result == RESULT_OK && db_rows_next(rows)) {
 		struct candidate *known = find_candidate(recording, db_rows_text(rows, 0, NULL));
 
@@ -156,18 +152,19 @@ static void write_keys(struct recording *recording)
 
 static enum result find_tasks(struct recording *recording, struct error *error)
 {
-	static const char head[] =
-		"SELECT idempotency_key FROM t_compensation WHERE idempotency_key IN ";
-	size_t count = recording->candidate_count;
-	size_t size = db_list_size(count);
+	const struct db_list_query query = {
+		.head = "SELECT idempotency_key FROM t_compensation WHERE idempotency_key IN ",
+		.tail = "",
+		.params = recording->params,
+		.count = recording->candidate_count,
+	};
 	size_t skip = strlen(key_prefix) + strlen(recording->name) + 1;
 	struct db_rows *rows = NULL;
 
 	write_keys(recording);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < query.count; i++)
 		recording->params[i] = db_text(recording->keys[i]);
-	enum result result = db_query(recording->db, db_list_sql(recording->db, head, "", size),
-		pad(recording->params, count, size), size, &rows, error);
+	enum result result = db_query_list(recording->db, &query, &rows, error);
 	while (result == RESULT_OK && db_rows_next(rows)) {
 		struct candidate *found =
 			find_candidate(recording, db_rows_text(rows, 0, NULL) + skip);

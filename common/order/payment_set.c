@@ -17,18 +17,19 @@ static enum result lock_orders(struct db *db, const struct payment_entry *entrie
 	struct db_rows **rows_out, struct error *error)
 {
 	struct db_param params[PAYMENT_SET_MAX];
-	size_t size = db_list_size(count);
-	const char *sql = db_list_sql(db,
-		"SELECT id, order_no, amount_cents, currency, trace_parent "
-		"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ",
-		" AND status = 'UNPAID' "
-		"AND (expire_time IS NULL OR expire_time > UTC_TIMESTAMP(3)) "
-		"ORDER BY id FOR UPDATE SKIP LOCKED",
-		size);
+	const struct db_list_query query = {
+		.head = "SELECT id, order_no, amount_cents, currency, trace_parent "
+			"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ",
+		.tail = " AND status = 'UNPAID' "
+			"AND (expire_time IS NULL OR expire_time > UTC_TIMESTAMP(3)) "
+			"ORDER BY id FOR UPDATE SKIP LOCKED",
+		.params = params,
+		.count = count,
+	};
 
-	for (size_t i = 0; i < size; i++)
-		params[i] = db_text(entries[i < count ? i : count - 1].notice->order_no);
-	return db_query(db, sql, params, size, rows_out, error);
+	for (size_t i = 0; i < count; i++)
+		params[i] = db_text(entries[i].notice->order_no);
+	return db_query_list(db, &query, rows_out, error);
 }
 
 /* To the server "A1 " is A1, but nobody asked for that. */
