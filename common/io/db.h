@@ -90,8 +90,9 @@ struct db_param {
 struct db_param db_null(void);
 struct db_param db_uint(uint64_t value);
 struct db_param db_int(int64_t value);
-/* NULL becomes the SQL NULL. */
+/* NULL becomes the SQL NULL, and with optional "" too. */
 struct db_param db_text(const char *text);
+struct db_param db_optional_text(const char *text);
 struct db_param db_bytes(const char *bytes, size_t size);
 
 MUST_USE enum result db_begin(struct db *db, struct error *error);
@@ -100,8 +101,7 @@ MUST_USE enum result db_commit(struct db *db, struct error *error);
 /* Never fails: when the server does not answer, the connection is dropped, which rolls back too. */
 void db_rollback(struct db *db);
 
-/* Takes the lock "<name>.<schema>", at most 64 characters, which ends with the connection.  NONE:
- * another one has held it for wait_s. */
+/* The lock "<name>.<schema>" ends with the connection.  NONE: another one held it for wait_s. */
 MUST_USE enum result db_take_lock(
 	struct db *db, const char *name, uint32_t wait_s, struct error *error);
 /* One statement; changed_out (may be NULL) is the number of rows changed, not matched. */

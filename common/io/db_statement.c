@@ -26,6 +26,11 @@ struct db_param db_text(const char *text)
 	return text == NULL ? db_null() : db_bytes(text, strlen(text));
 }
 
+struct db_param db_optional_text(const char *text)
+{
+	return db_text(text == NULL || text[0] == '\0' ? NULL : text);
+}
+
 struct db_param db_bytes(const char *bytes, size_t size)
 {
 	return (struct db_param){ .kind = DB_PARAM_TEXT, .text = bytes, .size = size };

@@ -12,11 +12,6 @@ enum {
 	EVENT_COLUMNS = 2,
 };
 
-static struct db_param trace_of(const struct creation *creation)
-{
-	return db_text(creation->trace_parent[0] == '\0' ? NULL : creation->trace_parent);
-}
-
 enum result creation_rows_insert_orders(
 	struct db *db, const struct creation *const *creations, size_t count, struct error *error)
 {
@@ -39,7 +34,7 @@ enum result creation_rows_insert_orders(
 		*param++ = db_uint(creation->user_id);
 		*param++ = db_int(creation->amount_cents);
 		*param++ = db_text(creation->currency);
-		*param++ = trace_of(creation);
+		*param++ = db_optional_text(creation->trace_parent);
 		/* NULL makes the sum, and so the deadline, NULL: never. */
 		*param++ = creation->has_timeout ? db_uint(creation->timeout_ms * 1000) : db_null();
 		*param++ = creation->rule_id == 0 ? db_null() : db_uint(creation->rule_id);
@@ -101,7 +96,7 @@ enum result creation_rows_insert_events(
 	REQUIRE(count <= CREATION_ROWS_MAX);
 	for (size_t i = 0; i < count; i++) {
 		*param++ = db_text(creations[i]->order_no);
-		*param++ = trace_of(creations[i]);
+		*param++ = db_optional_text(creations[i]->trace_parent);
 	}
 	return db_insert(db, &insertion, error);
 }

@@ -98,15 +98,13 @@ enum result payment_rows_tell(
 	REQUIRE(count <= PAYMENT_ROWS_MAX);
 	payloads = memory_allocate_array(count, sizeof(*payloads));
 	for (size_t i = 0; i < count; i++) {
-		const char *trace = rows[i].trace_parent;
-
 		if (event_types[rows[i].outcome] == NULL)
 			continue;
 		write_payload(rows[i].notice, payloads[insertion.count]);
 		*param++ = db_text(event_types[rows[i].outcome]);
 		*param++ = db_text(rows[i].notice->order_no);
 		*param++ = db_text(payloads[insertion.count++]);
-		*param++ = db_text(trace[0] == '\0' ? NULL : trace);
+		*param++ = db_optional_text(rows[i].trace_parent);
 	}
 	enum result result = db_insert(db, &insertion, error);
 	free(payloads);
