@@ -10,11 +10,6 @@
 #include "tests/support/sandbox.h"
 #include "tests/support/wait_until.h"
 
-enum {
-	STATUS_SEE_OTHER = 303,
-	LOCATION_SIZE = 512
-};
-
 static struct sandbox *sandbox;
 static struct query *query;
 static struct console_run console;
@@ -35,17 +30,6 @@ static void tear_down(void)
 
 #define AUDIT(where) query_number(query, "SELECT COUNT(*) FROM t_operator_audit WHERE " where)
 
-/* 303, and the page behind it says what was done. */
-static void expect_done(const struct api_answer *answer, const char *person, const char *words)
-{
-	char location[LOCATION_SIZE] = "";
-
-	ck_assert_msg(
-		answer->status == STATUS_SEE_OTHER, "%u %.2000s", answer->status, answer->body);
-	ck_assert(api_client_header(answer, "Location", location, sizeof(location)));
-	console_expect(console_get(&console, person, location), 200, words);
-}
-
 START_TEST(of_two_people_who_requeue_one_task_one_is_told)
 {
 	static const char path[] = "/tasks/1/requeue";
@@ -54,8 +38,9 @@ START_TEST(of_two_people_who_requeue_one_task_one_is_told)
 
 	console_take_form(&console, "olga", path, path, olga);
 	console_take_form(&console, "otto", path, path, otto);
-	expect_done(console_post(&console, "olga",
-			    &(struct console_form){ .path = path, .fields = olga }),
+	console_expect_done(&console,
+		console_post(
+			&console, "olga", &(struct console_form){ .path = path, .fields = olga }),
 		"olga", "requeue task 1</strong>: ok");
 	console_expect(console_post(&console, "otto",
 			       &(struct console_form){ .path = path, .fields = otto }),
@@ -75,16 +60,16 @@ START_TEST(the_same_form_sent_twice_acts_once)
 {
 	static const char path[] = "/tasks/1/requeue";
 	char fields[CONSOLE_TEXT_SIZE];
-	char first[LOCATION_SIZE] = "";
-	char second[LOCATION_SIZE] = "";
+	char first[CONSOLE_LOCATION_SIZE] = "";
+	char second[CONSOLE_LOCATION_SIZE] = "";
 	const struct console_form form = { .path = path, .fields = fields };
 
 	console_take_form(&console, "olga", path, path, fields);
 	const struct api_answer *answer = console_post(&console, "olga", &form);
-	ck_assert_uint_eq(answer->status, STATUS_SEE_OTHER);
+	ck_assert_uint_eq(answer->status, CONSOLE_SEE_OTHER);
 	ck_assert(api_client_header(answer, "Location", first, sizeof(first)));
 	answer = console_post(&console, "olga", &form);
-	ck_assert_uint_eq(answer->status, STATUS_SEE_OTHER);
+	ck_assert_uint_eq(answer->status, CONSOLE_SEE_OTHER);
 	ck_assert(api_client_header(answer, "Location", second, sizeof(second)));
 	ck_assert_str_eq(first, second);
 	ck_assert_int_eq(AUDIT("action = 'requeue'"), 1);
@@ -115,7 +100,7 @@ START_TEST(an_unpaid_order_is_closed_by_hand_and_others_are_not)
 		400, "");
 	console_expect(
 		console_submit(&console, "olga", open, open, "confirm=EN-1&reason=no"), 400, "");
-	expect_done(
+	console_expect_done(&console,
 		console_submit(&console, "olga", open, open, "confirm=EN-1&reason=customer+asked"),
 		"olga", "cancel order OPEN-1</strong>: ok");
 	console_expect(
@@ -140,8 +125,9 @@ START_TEST(a_deadline_is_moved_and_a_viewer_moves_nothing)
 	static const char path[] = "/orders/OPEN-2/extend";
 	char fields[CONSOLE_TEXT_SIZE];
 
-	expect_done(console_submit(
-			    &console, "olga", path, path, "until=&by=30m&reason=the+buyer+asked"),
+	console_expect_done(&console,
+		console_submit(
+			&console, "olga", path, path, "until=&by=30m&reason=the+buyer+asked"),
 		"olga", "extend order OPEN-2</strong>: ok");
 	console_expect(console_submit(&console, "olga", path, path, "by=&reason=nothing+given"),
 		400, "until");
@@ -167,8 +153,9 @@ START_TEST(a_task_is_resolved_and_a_red_check_wants_an_admin)
 	console_expect(console_submit(&console, "olga", path, path,
 			       "code=fixed_elsewhere&reason=stock+was+given+back"),
 		403, "");
-	expect_done(console_submit(&console, "anna", path, path,
-			    "code=fixed_elsewhere&reason=stock+was+given+back&order_no=CLOSED-1"),
+	console_expect_done(&console,
+		console_submit(&console, "anna", path, path,
+			"code=fixed_elsewhere&reason=stock+was+given+back&order_no=CLOSED-1"),
 		"anna", "resolve task 1</strong>: ok");
 	ck_assert_int_eq(AUDIT("action = 'resolve' AND result = 'refused' AND actor = 'olga'"), 1);
 }
@@ -219,14 +206,17 @@ END_TEST
 
 START_TEST(an_outbox_row_is_replayed_and_rules_and_silences_are_kept)
 {
-	expect_done(console_submit(&console, "anna", "/rules/add?timeout=15m", "/rules/add",
-			    "channel=app&timeout=15m&priority=3&reason=a+shorter+one"),
+	console_expect_done(&console,
+		console_submit(&console, "anna", "/rules/add?timeout=15m", "/rules/add",
+			"channel=app&timeout=15m&priority=3&reason=a+shorter+one"),
 		"anna", "</strong>: ok");
-	expect_done(console_submit(&console, "anna", "/rules/2/end", "/rules/2/end",
-			    "end=&reason=not+needed"),
+	console_expect_done(&console,
+		console_submit(
+			&console, "anna", "/rules/2/end", "/rules/2/end", "end=&reason=not+needed"),
 		"anna", "</strong>: ok");
-	expect_done(console_submit(&console, "olga", "/alerts/1/silence", "/alerts/1/silence",
-			    "for=2h&reason=known+trouble"),
+	console_expect_done(&console,
+		console_submit(&console, "olga", "/alerts/1/silence", "/alerts/1/silence",
+			"for=2h&reason=known+trouble"),
 		"olga", "silence alert 1</strong>: ok");
 	console_expect(console_submit(&console, "olga", "/outbox/replay?id=1", "/outbox/replay",
 			       "id=1&reason="),
@@ -243,7 +233,8 @@ END_TEST
 START_TEST(a_test_alert_is_sent_by_an_admin)
 {
 	ck_assert_ptr_null(strstr(console_get(&console, "olga", "/alerts")->body, "/alerts/test"));
-	expect_done(console_submit(&console, "anna", "/alerts", "/alerts/test", ""), "anna",
+	console_expect_done(&console,
+		console_submit(&console, "anna", "/alerts", "/alerts/test", ""), "anna",
 		"test alert LapseTest</strong>: ok");
 	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_alert WHERE ref = "
 					     "'LapseTest' AND state = 'FIRING'"),

@@ -10,8 +10,6 @@
 #include "tests/support/wait_until.h"
 
 enum {
-	STATUS_SEE_OTHER = 303,
-	LOCATION_SIZE = 512,
 	SELECTION_SIZE = 2048,
 };
 
@@ -77,12 +75,13 @@ static const struct api_answer *send_form(
 }
 
 /* "/bulk/<id>" */
-static void start(struct console_run *at, const char *fields, char location_out[LOCATION_SIZE])
+static void start(
+	struct console_run *at, const char *fields, char location_out[CONSOLE_LOCATION_SIZE])
 {
 	const struct api_answer *answer = send_form(at, "olga", path, fields);
 
-	console_expect(answer, STATUS_SEE_OTHER, "");
-	ck_assert(api_client_header(answer, "Location", location_out, LOCATION_SIZE));
+	console_expect(answer, CONSOLE_SEE_OTHER, "");
+	ck_assert(api_client_header(answer, "Location", location_out, CONSOLE_LOCATION_SIZE));
 	ck_assert(text_starts_with(location_out, "/bulk/"));
 }
 
@@ -123,7 +122,7 @@ static int64_t count_tasks(const char *status)
 START_TEST(it_takes_exactly_what_its_preview_showed)
 {
 	char fields[CONSOLE_TEXT_SIZE];
-	char location[LOCATION_SIZE];
+	char location[CONSOLE_LOCATION_SIZE];
 
 	console_fill_dead(query, "BULK-", 26);
 	query_run(query, "UPDATE t_compensation SET status = 'RUNNING' WHERE id = 5");
@@ -146,8 +145,8 @@ END_TEST
 START_TEST(the_number_is_typed_and_a_form_sent_twice_starts_once)
 {
 	char fields[CONSOLE_TEXT_SIZE];
-	char first[LOCATION_SIZE];
-	char second[LOCATION_SIZE];
+	char first[CONSOLE_LOCATION_SIZE];
+	char second[CONSOLE_LOCATION_SIZE];
 
 	console_fill_dead(query, "BULK-", 3);
 	preview(&console, "olga", path, "2", fields);
@@ -168,8 +167,8 @@ START_TEST(the_start_may_reach_another_console)
 {
 	struct console_run other;
 	char fields[CONSOLE_TEXT_SIZE];
-	char location[LOCATION_SIZE];
-	char audit[LOCATION_SIZE] = "";
+	char location[CONSOLE_LOCATION_SIZE];
+	char audit[CONSOLE_LOCATION_SIZE] = "";
 
 	console_start(&other, sandbox);
 	console_fill_dead(query, "BULK-", 5);
@@ -184,7 +183,7 @@ START_TEST(the_start_may_reach_another_console)
 	ck_assert_int_eq(count_audited(location), 4);
 	/* What became of it is known to both. */
 	const struct api_answer *answer = console_get(&console, "olga", location);
-	ck_assert_uint_eq(answer->status, STATUS_SEE_OTHER);
+	ck_assert_uint_eq(answer->status, CONSOLE_SEE_OTHER);
 	ck_assert(api_client_header(answer, "Location", audit, sizeof(audit)));
 	console_expect(console_get(&console, "olga", audit), 200, location + strlen("/bulk/"));
 	console_leave(&other);
@@ -246,7 +245,7 @@ END_TEST
 START_TEST(it_takes_twenty_rows_a_second)
 {
 	char fields[CONSOLE_TEXT_SIZE];
-	char location[LOCATION_SIZE];
+	char location[CONSOLE_LOCATION_SIZE];
 
 	console_fill_dead(query, "BULK-", 41);
 	preview(&console, "olga", path, "41", fields);
@@ -267,15 +266,15 @@ END_TEST
 START_TEST(it_is_stopped_and_the_rest_stays)
 {
 	char fields[CONSOLE_TEXT_SIZE];
-	char location[LOCATION_SIZE];
-	char stop[LOCATION_SIZE + 8];
+	char location[CONSOLE_LOCATION_SIZE];
+	char stop[CONSOLE_LOCATION_SIZE + 8];
 
 	console_fill_dead(query, "BULK-", 61);
 	preview(&console, "olga", path, "61", fields);
 	start(&console, fields, location);
 	(void)text_format(stop, sizeof(stop), "%s/stop", location);
 	ck_assert_uint_eq(
-		console_submit(&console, "olga", location, stop, "")->status, STATUS_SEE_OTHER);
+		console_submit(&console, "olga", location, stop, "")->status, CONSOLE_SEE_OTHER);
 	console_expect(console_get(&console, "olga", location), 200, "id=\"state\">stopped<");
 	int64_t dead = count_tasks("DEAD");
 	ck_assert_int_gt(dead, 0);
@@ -291,7 +290,7 @@ static bool has_begun(void *location)
 START_TEST(a_killed_console_leaves_a_true_record_and_the_rest)
 {
 	char fields[CONSOLE_TEXT_SIZE];
-	char location[LOCATION_SIZE];
+	char location[CONSOLE_LOCATION_SIZE];
 	char words[64];
 
 	console_fill_dead(query, "BULK-", 61);
@@ -307,7 +306,7 @@ START_TEST(a_killed_console_leaves_a_true_record_and_the_rest)
 	console_start(&console, sandbox);
 	(void)text_format(words, sizeof(words), "id=\"count\">%lld<", (long long)dead);
 	console_expect(console_get(&console, "olga", path), 200, words);
-	ck_assert_uint_eq(console_get(&console, "olga", location)->status, STATUS_SEE_OTHER);
+	ck_assert_uint_eq(console_get(&console, "olga", location)->status, CONSOLE_SEE_OTHER);
 }
 END_TEST
 

@@ -8,10 +8,6 @@
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
 
-enum {
-	STATUS_SEE_OTHER = 303
-};
-
 static struct sandbox *sandbox;
 static struct query *query;
 static struct console_run console;
@@ -81,7 +77,7 @@ START_TEST(the_same_host_and_listed_origins_are_taken)
 	for (size_t i = 0; i < ARRAY_LENGTH(headers); i++) {
 		const struct api_answer *answer = send_with(headers[i]);
 
-		ck_assert_msg(answer->status == STATUS_SEE_OTHER, "%s: %u %.2000s", headers[i],
+		ck_assert_msg(answer->status == CONSOLE_SEE_OTHER, "%s: %u %.2000s", headers[i],
 			answer->status, answer->body);
 		query_run(query, "UPDATE t_compensation SET status = 'DEAD' WHERE id = 1");
 	}
@@ -132,7 +128,7 @@ START_TEST(a_token_of_another_console_is_good_for_twelve_hours)
 	console_expect(console_post(&console, "olga", &form), 403, "older than 12 hours");
 	expect_untouched();
 	make_fields(fields, 11);
-	ck_assert_uint_eq(console_post(&console, "olga", &form)->status, STATUS_SEE_OTHER);
+	ck_assert_uint_eq(console_post(&console, "olga", &form)->status, CONSOLE_SEE_OTHER);
 }
 END_TEST
 

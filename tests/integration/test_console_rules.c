@@ -7,11 +7,6 @@
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
 
-enum {
-	STATUS_SEE_OTHER = 303,
-	LOCATION_SIZE = 512
-};
-
 static struct sandbox *sandbox;
 static struct query *query;
 static struct console_run console;
@@ -31,17 +26,6 @@ static void tear_down(void)
 }
 
 #define AUDIT(where) query_number(query, "SELECT COUNT(*) FROM t_operator_audit WHERE " where)
-
-/* 303, and the page behind it says what was done. */
-static void expect_done(const struct api_answer *answer, const char *person, const char *words)
-{
-	char location[LOCATION_SIZE] = "";
-
-	ck_assert_msg(
-		answer->status == STATUS_SEE_OTHER, "%u %.2000s", answer->status, answer->body);
-	ck_assert(api_client_header(answer, "Location", location, sizeof(location)));
-	console_expect(console_get(&console, person, location), 200, words);
-}
 
 /* Rules 2 and 3 beside the one of console_fill, with orders that they decided. */
 static void fill_rules(void)
@@ -87,8 +71,9 @@ START_TEST(a_rule_is_added_as_its_effect_was_shown)
 	console_expect(console_post(&console, "anna", &form), 409, "changed since they were shown");
 	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_timeout_rule"), 3);
 	ck_assert_int_eq(AUDIT("action = 'rule_add' AND result = 'conflict'"), 1);
-	expect_done(console_submit(&console, "anna", page, "/rules/add",
-			    "tenant=t&timeout=15m&priority=1&reason=a+shorter+one"),
+	console_expect_done(&console,
+		console_submit(&console, "anna", page, "/rules/add",
+			"tenant=t&timeout=15m&priority=1&reason=a+shorter+one"),
 		"anna", "</strong>: ok");
 	/* A form without what was shown is none of ours. */
 	char *shown = strstr(fields, "&rule_set=");
@@ -116,8 +101,9 @@ START_TEST(a_rule_is_ended_as_its_effect_was_shown)
 	const struct api_answer *answer = console_post(&console, "anna", &form);
 	console_expect(answer, 409, "changed since they were shown");
 	console_expect(answer, 409, "What it is now");
-	expect_done(console_submit(&console, "anna", "/rules/3/end", "/rules/3/end",
-			    "end=2099-01-01T00%3A00%3A00Z&reason=no+longer+true"),
+	console_expect_done(&console,
+		console_submit(&console, "anna", "/rules/3/end", "/rules/3/end",
+			"end=2099-01-01T00%3A00%3A00Z&reason=no+longer+true"),
 		"anna", "2099-01-01T00:00:00.000Z");
 }
 END_TEST

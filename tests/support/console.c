@@ -232,3 +232,14 @@ void console_expect(const struct api_answer *answer, unsigned int status, const 
 		"%u, not %u with %s: %.800s %.2000s", answer->status, status, words, answer->head,
 		heading == NULL ? answer->body : heading);
 }
+
+void console_expect_done(struct console_run *console, const struct api_answer *answer,
+	const char *person, const char *words)
+{
+	char location[CONSOLE_LOCATION_SIZE] = "";
+
+	ck_assert_msg(
+		answer->status == CONSOLE_SEE_OTHER, "%u %.2000s", answer->status, answer->body);
+	ck_assert(api_client_header(answer, "Location", location, sizeof(location)));
+	console_expect(console_get(console, person, location), 200, words);
+}

@@ -20,6 +20,8 @@ struct sandbox;
 #define CONSOLE_SAME   "Sec-Fetch-Site: same-origin\r\n"
 
 enum {
+	CONSOLE_SEE_OTHER = 303, /* the answer to a form that was carried out */
+	CONSOLE_LOCATION_SIZE = 512,
 	CONSOLE_TEXT_SIZE = 4096
 };
 
@@ -71,5 +73,8 @@ void console_fill_dead(struct query *query, const char *prefix, unsigned int cou
 
 /* Fails the test unless the answer has the status and its body the words. */
 void console_expect(const struct api_answer *answer, unsigned int status, const char *words);
+/* Fails the test unless the answer is 303 and the page that it leads person to has the words. */
+void console_expect_done(struct console_run *console, const struct api_answer *answer,
+	const char *person, const char *words);
 
 #endif
