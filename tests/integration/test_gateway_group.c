@@ -15,6 +15,7 @@
 #include "tests/support/runner.h"
 #include "tests/support/sandbox.h"
 #include "tests/support/shared.h"
+#include "tests/support/wait_until.h"
 
 enum {
 	CALLERS = 8,
@@ -233,43 +234,60 @@ START_TEST(notices_that_come_together_are_judged_as_if_alone)
 }
 END_TEST
 
-static void die_at(const char *failpoint)
+static void create_two(void)
+{
+	add("N1", NULL, 9900);
+	add("N2", NULL, 9900);
+}
+
+static void pay_two(void)
+{
+	add(NULL, "OPEN1", 9900);
+	add(NULL, "OPEN2", 9900);
+}
+
+/* Both callers learn nothing, and the process is gone. */
+static void die_at(const char *failpoint, void (*call_twice)(void))
 {
 	sandbox_set(sandbox, "FAILPOINT", "%s", failpoint);
 	hold_gateway();
 	sandbox_unset(sandbox, "FAILPOINT");
-	add("N1", NULL, 9900);
-	add("N2", NULL, 9900);
+	call_twice();
 	let_go();
 	await_answers();
 	ck_assert_uint_eq(status(0), STATUS_NONE);
 	ck_assert_uint_eq(status(1), STATUS_NONE);
+	ck_assert_int_eq(process_wait(gateway.process, WAIT_LIMIT_MS), 128 + SIGKILL);
+}
+
+static void call_again(void (*call_twice)(void))
+{
+	gateway_start_again(&gateway);
+	caller_count = 0;
+	call_twice();
+	await_answers();
+	ck_assert_uint_eq(status(0), 200);
+	ck_assert_uint_eq(status(1), 200);
 }
 
 START_TEST(a_death_before_the_common_commit_leaves_nothing)
 {
-	die_at("before_group_commit");
+	die_at("before_group_commit", create_two);
 	ck_assert_int_eq(count_orders(), 0);
 }
 END_TEST
 
 START_TEST(a_death_while_orders_are_created_together_leaves_nothing)
 {
-	die_at("before_set_commit");
+	die_at("before_set_commit", create_two);
 	ck_assert_int_eq(count_orders(), 0);
 }
 END_TEST
 
 START_TEST(a_death_behind_the_common_commit_doubles_nothing)
 {
-	die_at("after_group_commit");
-	gateway_start_again(&gateway);
-	caller_count = 0;
-	add("N1", NULL, 9900);
-	add("N2", NULL, 9900);
-	await_answers();
-	ck_assert_uint_eq(status(0), 200);
-	ck_assert_uint_eq(status(1), 200);
+	die_at("after_group_commit", create_two);
+	call_again(create_two);
 	ck_assert_int_eq(count_orders(), 2);
 	ck_assert_int_eq(query_number(query, "SELECT COUNT(*) FROM t_order_item"), 2);
 }
@@ -279,23 +297,9 @@ START_TEST(a_death_while_notices_are_applied_together_leaves_nothing)
 {
 	orders_insert_one(query, "OPEN1", 60000);
 	orders_insert_one(query, "OPEN2", 60000);
-	sandbox_set(sandbox, "FAILPOINT", "before_set_commit");
-	hold_gateway();
-	sandbox_unset(sandbox, "FAILPOINT");
-	add(NULL, "OPEN1", 9900);
-	add(NULL, "OPEN2", 9900);
-	let_go();
-	await_answers();
-	ck_assert_uint_eq(status(0), STATUS_NONE);
-	ck_assert_uint_eq(status(1), STATUS_NONE);
+	die_at("before_set_commit", pay_two);
 	query_expect(query, "0", "SELECT COUNT(*) FROM t_payment");
-	gateway_start_again(&gateway);
-	caller_count = 0;
-	add(NULL, "OPEN1", 9900);
-	add(NULL, "OPEN2", 9900);
-	await_answers();
-	ck_assert_uint_eq(status(0), 200);
-	ck_assert_uint_eq(status(1), 200);
+	call_again(pay_two);
 	query_expect(query, "2 2", "SELECT COUNT(*), SUM(outcome = 'APPLIED') FROM t_payment");
 }
 END_TEST
