@@ -138,20 +138,15 @@ static struct close_order *find_order(
 	return found == NULL ? NULL : *found;
 }
 
-/* NONE: none of them is there.  head and tail as of db_query_list. */
-static enum result query_orders(struct db *db, const char *head, const char *tail,
-	struct close_order *const *orders, size_t count, struct db_rows **rows_out,
-	struct error *error)
+/* Of query, head, tail and count are given; the values are the numbers of orders. */
+static enum result query_orders(struct db *db, struct db_list_query query,
+	struct close_order *const *orders, struct db_rows **rows_out, struct error *error)
 {
-	struct db_param *params = memory_allocate_array(db_list_size(count), sizeof(*params));
-	const struct db_list_query query = {
-		.head = head, .tail = tail, .params = params, .count = count
-	};
-
-	for (size_t i = 0; i < count; i++)
-		params[i] = db_text(orders[i]->order_no);
+	query.params = memory_allocate_array(db_list_size(query.count), sizeof(*query.params));
+	for (size_t i = 0; i < query.count; i++)
+		query.params[i] = db_text(orders[i]->order_no);
 	enum result result = db_query_list(db, &query, rows_out, error);
-	free(params);
+	free(query.params);
 	return result;
 }
 
@@ -165,15 +160,17 @@ static enum result choose(struct db *db, const struct close_request *request,
 	struct close_order *const *orders, size_t count, struct db_rows **rows_out,
 	struct error *error)
 {
-	static const char head[] =
-		CHOICE " FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ";
-	const char *tail = request->reason == CLOSE_REASON_TIMEOUT
-				   ? " AND status = 'UNPAID' AND expire_time <= UTC_TIMESTAMP(3) "
-				     "ORDER BY id FOR UPDATE SKIP LOCKED"
-				   : " AND status = 'UNPAID' ORDER BY id FOR UPDATE SKIP LOCKED";
+	const struct db_list_query query = {
+		.head = CHOICE " FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ",
+		.tail = request->reason == CLOSE_REASON_TIMEOUT
+				? " AND status = 'UNPAID' AND expire_time <= UTC_TIMESTAMP(3) "
+				  "ORDER BY id FOR UPDATE SKIP LOCKED"
+				: " AND status = 'UNPAID' ORDER BY id FOR UPDATE SKIP LOCKED",
+		.count = count,
+	};
 
 	return error_context(
-		query_orders(db, head, tail, orders, count, rows_out, error), error, "lock orders");
+		query_orders(db, query, orders, rows_out, error), error, "lock orders");
 }
 
 /* Takes the next chosen row into winners and order. */
@@ -359,13 +356,16 @@ static void explain_row(
 enum result close_transaction_explain(struct db *db, const struct close_request *request,
 	struct close_order *const *orders, size_t count, struct error *error)
 {
-	static const char head[] =
-		"SELECT id, order_no, status, "
-		"CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), expire_time) / 1000), "
-		"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expire_time) DIV 1000 "
-		"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ";
+	const struct db_list_query query = {
+		.head = "SELECT id, order_no, status, "
+			"CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), expire_time) / "
+			"1000), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expire_time) DIV 1000 "
+			"FROM t_order FORCE INDEX (uk_order_no) WHERE order_no IN ",
+		.tail = "",
+		.count = count,
+	};
 	struct db_rows *rows = NULL;
-	enum result result = query_orders(db, head, "", orders, count, &rows, error);
+	enum result result = query_orders(db, query, orders, &rows, error);
 
 	if (result != RESULT_OK && result != RESULT_NONE)
 		return error_context(result, error, "read orders");
